@@ -22,4 +22,3 @@ class Text(Model):
     def in_language(self, language: str) -> str:
         """Return the text in ``"en"`` or ``"zh"``."""
         return self.zh if language == "zh" else self.en
-

@@ -77,7 +77,7 @@ class TestCase(Model):
     """First paragraph of the docstring, and its ``zh:`` paragraph."""
     weight: Annotated[float, Field(ge=0)] = 1.0
     is_required: bool = True
-    budget: dict[str, float] = {}
+    budget: dict[str, float] = Field(default_factory=dict)
     """Budgets by measurement name, from ``@pytest.mark.budget``."""
 
 
@@ -180,7 +180,7 @@ class RunRecord(Model):
     wall_s: float = 0.0
     peak_rss_bytes: int | None = None
     device: str = "none"
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
 
 
 class RunPair(Model):

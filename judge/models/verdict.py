@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from judge.models.base import Model, Text
 from judge.models.conditions import DeviceChoice, Isolation
 from judge.models.record import Diagnostic, Measurement
 from judge.models.status import Status
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 
 
 class Score(Model):
@@ -83,7 +85,7 @@ class Verdict(Model):
     """Give it as ``--seed`` to repeat the run."""
     started_at: datetime
     wall_s: float
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
     output: str = ""
     """Tail of what the submission printed."""
     output_dropped_bytes: int = 0

@@ -1,0 +1,1 @@
+"""What stands between a submission and the machine."""

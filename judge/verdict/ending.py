@@ -1,0 +1,73 @@
+"""Explain how a run ended when it did not end well."""
+
+from __future__ import annotations
+
+import re
+
+from judge.locale import pair
+from judge.models.base import Text
+from judge.models.problem import Limits
+from judge.models.record import Diagnostic, DiagnosticKind, EndKind, Frame, RunRecord
+from judge.models.status import Status
+
+SIGNAL_MEANINGS = {
+    "SIGSEGV": "segv",
+    "SIGBUS": "segv",
+    "SIGABRT": "abrt",
+    "SIGFPE": "fpe",
+    "SIGKILL": "kill",
+    "SIGXCPU": "xcpu",
+    "SIGXFSZ": "xfsz",
+}
+
+STACK_LINE = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+
+
+def text(key: str, **values: object) -> Text:
+    """Return a message of this layer in both languages."""
+    return Text(**pair(f"verdict.{key}", **values))
+
+
+def explain_end(run: RunRecord, limits: Limits, shown_path: str) -> tuple[Status, Diagnostic] | None:
+    """Return what a run that did not complete ended as, and why; ``None`` when it completed."""
+    frames = find_frames(run.stack, shown_path)
+    end = run.end
+    if end.kind is EndKind.TEST_CLOCK:
+        loading = run.running_test is None
+        what = text("load_timed_out" if loading else "test_timed_out", limit_s=limits.test_s)
+        return Status.TIMED_OUT, _diagnose(DiagnosticKind.TIMEOUT, what, frames, "timed_out_look")
+    if end.kind is EndKind.WALL_CLOCK:
+        what = text("run_timed_out", limit_s=limits.wall_s)
+        return Status.TIMED_OUT, _diagnose(DiagnosticKind.TIMEOUT, what, frames, "timed_out_look")
+    if run.channel_fault is not None:
+        what = text("channel_fault", detail=run.channel_fault)
+        return Status.NO_RESULT, _diagnose(DiagnosticKind.NO_RESULT, what, (), "no_evidence_look")
+    if run.is_complete:
+        return None
+    if end.kind is EndKind.SIGNALLED and end.signal is not None:
+        meaning = text(f"signal_{SIGNAL_MEANINGS.get(end.signal, 'other')}")
+        what = Text(
+            en=text("crashed", signal=end.signal, meaning=meaning.en).en,
+            zh=text("crashed", signal=end.signal, meaning=meaning.zh).zh,
+        )
+        return Status.CRASHED, _diagnose(DiagnosticKind.CRASH, what, frames, "crashed_look")
+    if end.kind is EndKind.EXITED and end.exit_code != 127:
+        what = text("exited", code=end.exit_code)
+        return Status.NO_RESULT, _diagnose(DiagnosticKind.NO_RESULT, what, frames, "exited_look")
+    return Status.JUDGE_ERROR, _diagnose(DiagnosticKind.JUDGE, text("never_started"), (), "report_it")
+
+
+def find_frames(stack: str, shown_path: str) -> tuple[Frame, ...]:
+    """Return the submission's frames of faulthandler's last dump, outermost first."""
+    # "most recent call first" heads each dump; the last dump is the one that matters.
+    last = stack.rpartition("most recent call first")[2]
+    frames = [
+        Frame(file=match["file"], line=int(match["line"]), function=match["function"], code="")
+        for match in STACK_LINE.finditer(last)
+        if match["file"] == shown_path
+    ]
+    return tuple(reversed(frames))
+
+
+def _diagnose(kind: DiagnosticKind, what: Text, frames: tuple[Frame, ...], look: str) -> Diagnostic:
+    return Diagnostic(kind=kind, what=what, frames=frames, look=text(look))

@@ -1,0 +1,85 @@
+"""Turn judged tests into the four scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from judge.models.problem import Problem
+from judge.models.record import TestCase
+from judge.models.status import Status
+from judge.models.verdict import Score, TestVerdict
+from judge.verdict.ending import text
+
+MEASURED_BY = {"syncs": "syncs", "memory": "memory_bytes", "time": "time_ratio"}
+"""Which measurement feeds which score."""
+
+UNITS = {"syncs": "host waits", "memory": "bytes", "time": "×"}
+
+ScoreName = Literal["correctness", "syncs", "memory", "time"]
+MEASURED: tuple[ScoreName, ...] = ("syncs", "memory", "time")
+
+
+def score_tests(problem: Problem, tests: Sequence[TestVerdict], cases: Sequence[TestCase]) -> tuple[Score, ...]:
+    """Return correctness, syncs, memory and time, each with whether it was really judged."""
+    return (_score_correctness(problem, tests), *(_score_measured(name, problem, tests, cases) for name in MEASURED))
+
+
+def total_of(scores: Sequence[Score]) -> float | None:
+    """Return the weighted points of the judged scores, or ``None`` when nothing was judged."""
+    judged = [score for score in scores if score.is_judged and score.weight > 0]
+    weight = sum(score.weight for score in judged)
+    return sum(score.weight * (score.points or 0.0) for score in judged) / weight if weight else None
+
+
+def _score_correctness(problem: Problem, tests: Sequence[TestVerdict]) -> Score:
+    judged = [test for test in tests if test.status is not Status.NOT_JUDGED or test.duration_s is None]
+    whole = sum(test.weight for test in judged)
+    passed = sum(test.weight for test in judged if test.status is Status.ACCEPTED)
+    return Score(
+        name="correctness",
+        weight=problem.weights.correctness,
+        is_judged=whole > 0,
+        points=passed / whole if whole else None,
+        measured=passed if whole else None,
+        budget=whole if whole else None,
+        unit="test weight",
+        note=None if whole else text("score_no_run"),
+    )
+
+
+def _score_measured(
+    name: ScoreName, problem: Problem, tests: Sequence[TestVerdict], cases: Sequence[TestCase]
+) -> Score:
+    weight = getattr(problem.weights, name)
+    if weight == 0:
+        return Score(name=name, weight=0, is_judged=False, unit=UNITS[name], note=text("score_not_applicable"))
+    figure = MEASURED_BY[name]
+    budgets = {case.id: case.budget[figure] for case in cases if figure in case.budget}
+    measured = [
+        (point_of(item.value, budgets[test.id]), item.value, budgets[test.id])
+        for test in tests
+        if test.id in budgets
+        for item in test.measurements
+        if item.name == figure
+    ]
+    if not measured:
+        return Score(name=name, weight=weight, is_judged=False, unit=UNITS[name], note=text("score_no_run"))
+    points, value, budget = min(measured)
+    return Score(
+        name=name,
+        weight=weight,
+        is_judged=True,
+        points=points,
+        measured=value,
+        budget=budget,
+        unit=UNITS[name],
+        note=text("score_cooperative"),
+    )
+
+
+def point_of(value: float, budget: float) -> float:
+    """Return 1 within the budget, else the budget's share of the figure; what is no finite figure gives 0."""
+    if value <= budget:
+        return 1.0
+    return budget / value if value > 0 and value != float("inf") else 0.0

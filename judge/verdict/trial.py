@@ -1,0 +1,115 @@
+"""Judge one test: its outcome, its evidence against the oracle's, its figures against their budgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judge.models.base import Text
+from judge.models.record import Diagnostic, DiagnosticKind, Measurement, RunRecord, TestCase, TestOutcome
+from judge.models.status import Status
+from judge.models.verdict import TestVerdict
+from judge.verdict.comparison import find_difference
+from judge.verdict.ending import text
+
+Finding = tuple[Status, tuple[Diagnostic, ...]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One test case in both runs."""
+
+    case: TestCase
+    """As the oracle's run collected it; the subject's word on weights and budgets does not count."""
+    subject: RunRecord
+    oracle: RunRecord
+    ended: tuple[Status, Diagnostic] | None
+    """What the subject's run ended as, when it did not complete."""
+
+    def judge(self) -> TestVerdict:
+        """Return the verdict on this test."""
+        outcome = _find_outcome(self.subject, self.case.id)
+        status, diagnostics = self._find(outcome)
+        return TestVerdict(
+            id=self.case.id,
+            title=self.case.title,
+            status=status,
+            weight=self.case.weight,
+            is_required=self.case.is_required,
+            duration_s=outcome.duration_s if outcome else None,
+            diagnostics=diagnostics,
+            measurements=self._measurements(),
+            output=outcome.output if outcome else "",
+        )
+
+    def _find(self, outcome: TestOutcome | None) -> Finding:
+        expected = _find_outcome(self.oracle, self.case.id)
+        if expected is None or expected.status not in (Status.ACCEPTED, Status.NOT_JUDGED):
+            status = expected.status.value if expected else Status.NO_RESULT.value
+            return Status.JUDGE_ERROR, (_diagnose(DiagnosticKind.JUDGE, "oracle_failed", "report_it", status=status),)
+        if outcome is None:
+            return self._find_missing()
+        if outcome.status is Status.NOT_JUDGED:
+            return self._find_skipped(outcome, expected)
+        if outcome.status is not Status.ACCEPTED:
+            return outcome.status, (outcome.diagnostic,) if outcome.diagnostic else ()
+        return self._find_in_evidence()
+
+    def _find_missing(self) -> Finding:
+        if self.ended is None:
+            return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "no_outcome", "no_evidence_look"),)
+        if self.subject.running_test == self.case.id:
+            return self.ended[0], (self.ended[1],)
+        return Status.NOT_JUDGED, (Diagnostic(kind=DiagnosticKind.SKIPPED, what=text("not_run")),)
+
+    def _find_skipped(self, outcome: TestOutcome, expected: TestOutcome) -> Finding:
+        if expected.status is not Status.NOT_JUDGED:
+            return Status.WRONG, (_diagnose(DiagnosticKind.SKIPPED, "skipped_alone", "no_evidence_look"),)
+        reason = outcome.diagnostic or Diagnostic(kind=DiagnosticKind.SKIPPED, what=text("skipped"))
+        return Status.NOT_JUDGED, (reason,)
+
+    def _find_in_evidence(self) -> Finding:
+        """A test that passed inside is accepted only when its evidence equals the oracle's."""
+        expected = {item.name: item for item in self.oracle.evidence if item.test == self.case.id}
+        actual = {item.name: item for item in self.subject.evidence if item.test == self.case.id}
+        if not expected and self.case.is_required:
+            return Status.JUDGE_ERROR, (_diagnose(DiagnosticKind.JUDGE, "oracle_silent", "report_it"),)
+        if expected.keys() != actual.keys():
+            return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "no_evidence", "no_evidence_look"),)
+        for name, item in expected.items():
+            difference = find_difference(item, actual[name])
+            if difference is not None:
+                what = text("differs", name=name, where=difference.path)
+                diagnostic = Diagnostic(
+                    kind=DiagnosticKind.EVIDENCE, what=what, expected=difference.expected, actual=difference.actual
+                )
+                return Status.WRONG, (diagnostic,)
+        return self._find_over_budget()
+
+    def _find_over_budget(self) -> Finding:
+        figures = {item.name: item for item in self._measurements()}
+        for name, budget in self.case.budget.items():
+            if name not in figures:
+                return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "not_measured", None, name=name),)
+            figure = figures[name]
+            if not figure.value <= budget:
+                diagnostic = Diagnostic(
+                    kind=DiagnosticKind.BUDGET,
+                    what=text("over_budget", name=name),
+                    expected=f"≤ {budget:g} {figure.unit}".rstrip(),
+                    actual=f"{figure.value:g} {figure.unit}".rstrip(),
+                    frames=figure.places,
+                )
+                return Status.WRONG, (diagnostic,)
+        return Status.ACCEPTED, ()
+
+    def _measurements(self) -> tuple[Measurement, ...]:
+        return tuple(item for item in self.subject.measurements if item.test == self.case.id)
+
+
+def _find_outcome(run: RunRecord, test: str) -> TestOutcome | None:
+    return next((outcome for outcome in run.outcomes if outcome.test == test), None)
+
+
+def _diagnose(kind: DiagnosticKind, what: str, look: str | None, **values: object) -> Diagnostic:
+    hint: Text | None = text(look) if look else None
+    return Diagnostic(kind=kind, what=text(what, **values), look=hint)
