@@ -34,6 +34,11 @@ class Limits(Model):
     evidence_bytes: Annotated[int, Field(gt=0)] = 64 << 20
     """All records of one run together."""
 
+    @property
+    def load_s(self) -> float:
+        """Wall clock of importing the solution: one test's and what ``import torch`` may take."""
+        return self.test_s + 5.0
+
 
 class Weights(Model):
     """Share of each score in the total; a score of weight 0 does not apply to the problem."""

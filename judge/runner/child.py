@@ -25,8 +25,6 @@ ENTRY = Path(judge.__file__).parent / "harness" / "entry.py"
 
 GRACE_S = 1.5
 """The child's own clock strikes first; only what it can't interrupt is ended from here."""
-LOAD_S = 5.0
-"""Allowed beside one test's time for importing the submission: ``import torch`` is part of it."""
 STOP_S = 2.0
 """How long the supervisor may take to end the tree before it is killed itself."""
 STACK_BYTES = 64 << 10
@@ -121,8 +119,8 @@ class Child:
         elif now - self._started_s > self.limits.wall_s:
             self.stop(EndKind.WALL_CLOCK)
         elif self.reader.is_greeted and not self.reader.is_complete:
-            allowed_s = self.limits.test_s + GRACE_S + (0.0 if self.reader.is_collected else LOAD_S)
-            if now - self._test_clock_s > allowed_s:
+            allowed_s = self.limits.test_s if self.reader.is_collected else self.limits.load_s
+            if now - self._test_clock_s > allowed_s + GRACE_S:
                 self.stop(EndKind.TEST_CLOCK)
 
     def stop(self, why: EndKind | None = None) -> None:

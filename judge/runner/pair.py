@@ -84,6 +84,8 @@ def _write_request(
         "seed": seed,
         "device": device.kind,
         "test_s": problem.limits.test_s,
+        "load_s": problem.limits.load_s,
+        "evidence_bytes": problem.limits.evidence_bytes,
     }
 
 

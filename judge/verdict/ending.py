@@ -33,8 +33,9 @@ def explain_end(run: RunRecord, limits: Limits, shown_path: str) -> tuple[Status
     frames = find_frames(run.stack, shown_path)
     end = run.end
     if end.kind is EndKind.TEST_CLOCK:
-        loading = run.running_test is None
-        what = text("load_timed_out" if loading else "test_timed_out", limit_s=limits.test_s)
+        what = text("load_timed_out", limit_s=limits.load_s)
+        if run.tests:
+            what = text("test_timed_out", limit_s=limits.test_s)
         return Status.TIMED_OUT, _diagnose(DiagnosticKind.TIMEOUT, what, frames, "timed_out_look")
     if end.kind is EndKind.WALL_CLOCK:
         what = text("run_timed_out", limit_s=limits.wall_s)

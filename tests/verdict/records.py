@@ -55,9 +55,9 @@ def outcome(name: str, status: Status = Status.ACCEPTED, **changes: Any) -> Test
     return TestOutcome(test=f"test_x.py::{name}", status=status, duration_s=0.1, **changes)
 
 
-def evidence(name: str, value: Any, **changes: Any) -> Evidence:
+def evidence(test: str, value: Any, **changes: Any) -> Evidence:
     """Return exact evidence of a test."""
-    return Evidence(**{"test": f"test_x.py::{name}", "name": "value", "mode": "exact", "value": value} | changes)
+    return Evidence(**{"test": f"test_x.py::{test}", "name": "value", "mode": "exact", "value": value} | changes)
 
 
 def figure(name: str, value: float, what: str = "time_ratio") -> Measurement:

@@ -1,0 +1,54 @@
+"""The device is chosen by what answers, and the reason is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge.devices import choice
+from judge.errors import UsageError
+from judge.models.base import Text
+from judge.models.problem import DeviceNeed
+from tests.verdict.records import problem
+
+OBSTACLE = Text(en="no driver", zh="没有驱动")
+
+
+@pytest.fixture(params=[None, OBSTACLE], ids=["with a GPU", "without a GPU"])
+def obstacle(request, monkeypatch):
+    """Pretend that a GPU answers, or does not."""
+    monkeypatch.setattr(choice, "_find_obstacle", lambda: request.param)
+    return request.param
+
+
+def test_a_problem_without_device_code_asks_no_driver(obstacle):
+    """No device code, no device, whatever was asked for."""
+    assert choice.choose(problem(device=DeviceNeed.NONE), "cuda").kind == "none"
+
+
+def test_auto_takes_cuda_where_it_answers(obstacle):
+    """Auto is CUDA where there is one, else the CPU with the reason."""
+    chosen = choice.choose(problem())
+    assert chosen.kind == ("cuda" if obstacle is None else "cpu")
+    if obstacle is not None:
+        assert obstacle.en in chosen.why.en
+        assert obstacle.zh in chosen.why.zh
+
+
+def test_cuda_that_does_not_answer_is_refused(obstacle):
+    """--device cuda never falls back silently."""
+    if obstacle is None:
+        assert choice.choose(problem(), "cuda").kind == "cuda"
+    else:
+        with pytest.raises(UsageError, match="no driver"):
+            choice.choose(problem(), "cuda")
+
+
+def test_the_cpu_can_be_asked_for(obstacle):
+    """--device cpu asks no driver."""
+    assert choice.choose(problem(), "cpu").kind == "cpu"
+
+
+@pytest.mark.gpu
+def test_a_real_gpu_answers():
+    """On a machine with a GPU the driver answers, and no context is created by asking."""
+    assert choice.choose(problem()).kind == "cuda"
