@@ -45,6 +45,9 @@ def explain_end(run: RunRecord, limits: Limits, shown_path: str) -> tuple[Status
         return Status.NO_RESULT, _diagnose(DiagnosticKind.NO_RESULT, what, (), "no_evidence_look")
     if run.is_complete:
         return None
+    if not run.versions:
+        # The greeting comes before the solution is touched: what broke earlier is ours.
+        return Status.JUDGE_ERROR, _diagnose(DiagnosticKind.JUDGE, text("never_started"), (), "report_it")
     if end.kind is EndKind.SIGNALLED and end.signal is not None:
         meaning = text(f"signal_{SIGNAL_MEANINGS.get(end.signal, 'other')}")
         what = Text(
@@ -52,10 +55,8 @@ def explain_end(run: RunRecord, limits: Limits, shown_path: str) -> tuple[Status
             zh=text("crashed", signal=end.signal, meaning=meaning.zh).zh,
         )
         return Status.CRASHED, _diagnose(DiagnosticKind.CRASH, what, frames, "crashed_look")
-    if end.kind is EndKind.EXITED and end.exit_code != 127:
-        what = text("exited", code=end.exit_code)
-        return Status.NO_RESULT, _diagnose(DiagnosticKind.NO_RESULT, what, frames, "exited_look")
-    return Status.JUDGE_ERROR, _diagnose(DiagnosticKind.JUDGE, text("never_started"), (), "report_it")
+    what = text("exited", code=end.exit_code)
+    return Status.NO_RESULT, _diagnose(DiagnosticKind.NO_RESULT, what, frames, "exited_look")
 
 
 def find_frames(stack: str, shown_path: str) -> tuple[Frame, ...]:

@@ -32,6 +32,8 @@ def settle(problem: Problem, submission: Submission, pair: RunPair) -> Verdict:
             Diagnostic(kind=DiagnosticKind.WARNING, what=text("output_cut", dropped=subject.output_dropped_bytes))
         )
     scores = score_tests(problem, tests, cases)
+    # Where the reference broke, its words explain it.
+    speaker = pair.oracle if status is Status.JUDGE_ERROR and not tests else subject
     return Verdict(
         problem=ProblemName(number=problem.number, slug=problem.slug, title=problem.title),
         submission=SubmissionName(
@@ -49,8 +51,8 @@ def settle(problem: Problem, submission: Submission, pair: RunPair) -> Verdict:
         started_at=pair.started_at,
         wall_s=pair.wall_s,
         versions={"judge": __version__, **subject.versions},
-        output=subject.output,
-        output_dropped_bytes=subject.output_dropped_bytes,
+        output=speaker.output,
+        output_dropped_bytes=speaker.output_dropped_bytes,
     )
 
 

@@ -73,6 +73,7 @@ def run(role: str = "subject", **changes: Any) -> RunRecord:
         "outcomes": (outcome("a"), outcome("b")),
         "evidence": (evidence("a", 1), evidence("b", 2)),
         "is_complete": True,
+        "versions": {"python": "3.11"},
         "end": EXITED,
     }
     return RunRecord(**fields | changes)

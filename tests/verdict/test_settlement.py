@@ -143,6 +143,12 @@ def test_a_process_that_ends_after_its_last_test_is_not_accepted():
     assert verdict.diagnostics[0].kind == DiagnosticKind.NO_RESULT
 
 
+def test_a_child_that_never_greeted_is_a_judge_error():
+    """What breaks before the solution is touched is a fault of ours."""
+    subject = r.run(is_complete=False, versions={}, tests=(), outcomes=(), end=End(kind=EndKind.EXITED, exit_code=1))
+    assert r.judged(subject).status == Status.JUDGE_ERROR
+
+
 def test_records_that_can_not_be_trusted_are_no_result():
     """A malformed record ends the reading, and nothing after it counts."""
     assert r.judged(r.run(channel_fault="a record is not JSON")).status == Status.NO_RESULT

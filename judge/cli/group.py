@@ -1,0 +1,131 @@
+"""The top command: a first word that names a problem is judged, without saying ``run``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import CompletionItem
+
+from judge import __version__
+from judge.cli import outlet
+from judge.cli.command import Command, LearnerContext, describe_help, make_global_options, write_options, write_usage
+from judge.cli.completion import complete_problem
+from judge.cli.session import NUMBERED, Session, is_path
+from judge.cli.welcome import welcome
+from judge.errors import UsageError
+
+DEFAULT = "run"
+
+
+class Top(click.Group):
+    """What is called when no command is named.
+
+    Args:
+        session: gives the language.
+        commands: in the order in which help lists them.
+        author_commands: those of them that only an author of problems needs.
+    """
+
+    context_class = LearnerContext
+
+    def __init__(self, session: Session, commands: Sequence[Command], author_commands: Sequence[Command]) -> None:
+        super().__init__(
+            "judge",
+            commands={command.name: command for command in (*commands, *author_commands) if command.name},
+            callback=click.pass_context(_greet),
+            invoke_without_command=True,
+            params=[*make_global_options(session, is_hidden=False), _make_version_option(session)],
+            help=session.say("cli.help_top"),
+            options_metavar=session.say("cli.options_metavar"),
+            subcommand_metavar=session.say("cli.command_metavar"),
+        )
+        self._for_authors = {command.name for command in author_commands}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the global options; an option of ``run`` typed too early means ``run``."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as fault:
+            known = {name for param in self.commands[DEFAULT].params for name in param.opts}
+            if fault.option_name not in known:
+                raise
+            return super().parse_args(ctx, [DEFAULT, *args])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command named by the first word, or ``run`` where that names a problem.
+
+        Raises:
+            UsageError: the word is nearly a command, and no problem.
+        """
+        word = args[0]
+        if word in self.commands:
+            return word, self.commands[word], args[1:]
+        near = difflib.get_close_matches(word, self.commands, 2)
+        if near and not ctx.resilient_parsing and not self._is_problem(ctx.obj, word):
+            session: Session = ctx.obj
+            raise UsageError(
+                session.say("cli.no_command", word=word),
+                remedy=session.say("cli.did_you_mean", words=", ".join(near)),
+            )
+        # A word that is neither is answered by the lookup, which knows the problems that are near.
+        return DEFAULT, self.commands[DEFAULT], args
+
+    def _is_problem(self, session: Session, word: str) -> bool:
+        if is_path(word) or NUMBERED.fullmatch(word):
+            return True
+        from judge.catalog.listing import read_rows
+
+        return word in {row.slug for row in read_rows(session.packs).rows}
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return commands and problems that begin with what was typed."""
+        return [*super().shell_complete(ctx, incomplete), *complete_problem(ctx, None, incomplete)]
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write how the judge is called."""
+        write_usage(self, ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, those for authors apart, then the options."""
+        session: Session = ctx.obj
+        for heading, is_author in (("cli.commands", False), ("cli.author_commands", True)):
+            with formatter.section(session.say(heading)):
+                formatter.write_dl(
+                    [
+                        (name, command.get_short_help_str())
+                        for name, command in self.commands.items()
+                        if (name in self._for_authors) is is_author
+                    ]
+                )
+        write_options(self, ctx, formatter)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return ``--help``."""
+        return describe_help(super().get_help_option(ctx), ctx)
+
+
+def _greet(ctx: click.Context) -> int:
+    """Welcome the user when nothing else was asked for."""
+    return welcome(ctx.obj) if ctx.invoked_subcommand is None else 0
+
+
+def _make_version_option(session: Session) -> click.Option:
+    def show(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+        if is_asked and not ctx.resilient_parsing:
+            outlet.write(f"Tacit {__version__}")
+            ctx.exit()
+
+    return click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help=session.say("cli.option_version"),
+    )

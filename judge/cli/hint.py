@@ -1,0 +1,51 @@
+"""``hint``: one more hint with every call."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import click
+
+from judge.cli import outlet
+from judge.cli.command import Command
+from judge.cli.completion import make_problem_argument
+from judge.cli.session import Session
+from judge.errors import JudgeFault, UsageError
+from judge.report.inert import plain
+
+
+def make_hint(session: Session) -> Command:
+    """Return the command ``hint``."""
+    params = [
+        make_problem_argument(session),
+        click.Argument(["which"], type=click.IntRange(1, 99), required=False, metavar="[N]"),
+        click.Option(["--all", "is_all"], is_flag=True, help=session.say("cli.option_all_hints")),
+    ]
+    return Command("hint", session, hint, params)
+
+
+def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
+    """Show the first hint that was not shown yet, or the one that is named, or all of them."""
+    from judge.catalog.hints import read_hints
+
+    problem = session.find(key)
+    texts = [text.in_language(session.language) for text in read_hints(problem)]
+    if not texts:
+        outlet.write(session.say("cli.no_hints", number=problem.number))
+        return 0
+    if which is not None and which > len(texts):
+        raise UsageError(session.say("cli.no_such_hint", count=len(texts), number=problem.number))
+    seen = session.ask_store(lambda log: log.hints_seen(problem.number), frozenset[int]())
+    unseen = [number for number in range(1, len(texts) + 1) if number not in seen]
+    chosen = [*range(1, len(texts) + 1)] if is_all else [which or (unseen or [len(texts)])[0]]
+    for number in chosen:
+        outlet.write(session.say("cli.hint", at=number, count=len(texts)))
+        outlet.write(plain(texts[number - 1].rstrip("\n")))
+        # A hint that can't be recorded was read all the same, and the fault was told when asking.
+        with suppress(JudgeFault):
+            session.attempts.see_hint(problem.number, number)
+    if not is_all:
+        left = len([number for number in unseen if number not in chosen])
+        key_text = "cli.next_hint" if left else "cli.last_hint"
+        outlet.write("\n" + session.say(key_text, program=session.program, number=problem.number))
+    return 0

@@ -1,0 +1,63 @@
+"""``list``: all problems, which are solved, and which are broken."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from judge.catalog.listing import Row, read_rows
+from judge.cli import outlet
+from judge.cli.command import Command
+from judge.cli.layout import align
+from judge.cli.session import Session
+from judge.errors import UsageError
+
+SOLVED = "✓"
+
+
+def make_list(session: Session) -> Command:
+    """Return the command ``list``."""
+    topic = click.Option(["--topic"], metavar=session.say("cli.topic_metavar"), help=session.say("cli.option_topic"))
+    unsolved = click.Option(["--unsolved", "is_unsolved"], is_flag=True, help=session.say("cli.option_unsolved"))
+    return Command("list", session, list_problems, [topic, unsolved])
+
+
+def list_problems(session: Session, topic: str | None, is_unsolved: bool) -> int:
+    """Print the problems by number, then what is wrong with broken ones."""
+    listing = read_rows(session.packs)
+    solved = session.ask_store(lambda log: log.solved(), frozenset[int]())
+    topics = sorted({row.topic for row in listing.rows})
+    if topic is not None and topic not in topics:
+        raise UsageError(session.say("cli.no_topic", topic=topic, topics=", ".join(topics)))
+    rows = [row for row in listing.rows if topic in (None, row.topic) and not (is_unsolved and row.number in solved)]
+    if rows:
+        header = ("", *(session.say(f"cli.column_{name}") for name in ("number", "title", "topic", "difficulty")))
+        for line in align([header, *(_describe(row, solved, session) for row in rows)]):
+            outlet.write(line)
+    done = len(solved & {row.number for row in listing.rows})
+    outlet.write(("\n" if rows else "") + session.say("cli.solved_count", done=done, count=len(listing.rows)))
+    if listing.faults:
+        outlet.write("\n" + session.say("cli.broken", count=len(listing.faults)))
+        for fault in listing.faults:
+            outlet.write(f"  {fault}")
+    return 0
+
+
+def _describe(row: Row, solved: frozenset[int], session: Session) -> tuple[str, ...]:
+    return (
+        _mark() if row.number in solved else " ",
+        str(row.number),
+        row.title[session.language],
+        row.topic,
+        f"{row.difficulty}/5",
+    )
+
+
+def _mark() -> str:
+    """Return a check mark, or an asterisk where the terminal's encoding has none."""
+    try:
+        SOLVED.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return "*"
+    return SOLVED

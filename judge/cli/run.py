@@ -1,0 +1,139 @@
+"""``run``, the default command: judge a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from judge.cli import outlet, practice
+from judge.cli.command import Command
+from judge.cli.completion import make_problem_argument
+from judge.cli.progress import show_progress
+from judge.cli.session import Session
+from judge.cli.start import choose_file, make_file_argument
+from judge.errors import JudgeFault, UsageError
+
+if TYPE_CHECKING:
+    from judge.models.problem import Problem
+    from judge.models.submission import Submission
+    from judge.models.verdict import Verdict
+
+MAX_SEED = (1 << 63) - 1
+"""Largest seed that torch takes as it is."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run and what to write."""
+
+    json: bool
+    """Write the verdict as JSON, and nothing else, to standard output."""
+    junit: Path | None
+    device: Literal["auto", "cpu", "cuda"]
+    seed: int | None
+    verbose: bool
+
+
+def make_run(session: Session) -> Command:
+    """Return the command ``run``."""
+    params = [
+        make_problem_argument(session),
+        make_file_argument(session),
+        click.Option(["--json"], is_flag=True, help=session.say("cli.option_json")),
+        click.Option(
+            ["--junit"],
+            type=click.Path(path_type=Path),
+            metavar=session.say("cli.file_metavar"),
+            help=session.say("cli.option_junit"),
+        ),
+        click.Option(
+            ["--device"],
+            type=click.Choice(["auto", "cpu", "cuda"]),
+            default="auto",
+            help=session.say("cli.option_device"),
+        ),
+        click.Option(["--seed"], type=click.IntRange(0, MAX_SEED), metavar="N", help=session.say("cli.option_seed")),
+        click.Option(["-v", "--verbose"], is_flag=True, help=session.say("cli.option_verbose")),
+    ]
+    return Command("run", session, run, params)
+
+
+def run(session: Session, key: str, file: Path | None, **options: object) -> int:
+    """Judge a file, or the practice file, which is created when it is not there yet."""
+    return judge(session, key, file, Options(**options))  # type: ignore[arg-type]  # click gives what make_run declares
+
+
+def judge(session: Session, key: str, file: Path | None, options: Options) -> int:
+    """Judge, record the attempt, report, and return the exit status of the verdict."""
+    _check_junit(options.junit, session)
+    problem = session.find(key)
+    path = _find_file(problem, choose_file(key, file), options, session)
+    from judge.runner.submission import freeze
+
+    verdict = _settle(problem, freeze(path), options, session)
+    if options.junit is not None:
+        _write_junit(verdict, options.junit, session)
+    if options.json:
+        from judge.report.as_json import dumps
+
+        outlet.write(dumps(verdict).rstrip("\n"))
+    else:
+        from judge.report.terminal import render
+
+        outlet.draw(lambda console: render(verdict, console, session.language, verbose=options.verbose))
+    return verdict.status.exit_code
+
+
+def _find_file(problem: Problem, named: Path | None, options: Options, session: Session) -> Path:
+    if named is not None:
+        practice.check_exists(problem, named, session)
+        return named
+    home = practice.find_home(problem, session)
+    if not os.path.lexists(home):
+        practice.create(problem, home, session)
+        say = outlet.tell if options.json else outlet.write
+        say(session.say("cli.created", path=practice.show(home)))
+    return home
+
+
+def _settle(problem: Problem, submission: Submission, options: Options, session: Session) -> Verdict:
+    """Run the submission and return the verdict; the attempt is on record before anything runs."""
+    from judge.devices.choice import choose
+    from judge.report.as_json import dumps
+    from judge.runner.pair import run_pair
+    from judge.verdict import settle
+
+    device = choose(problem, options.device)
+    log, attempt = session.attempts, None
+    try:
+        attempt = log.begin(problem.number, problem.slug, submission.shown_path, submission.sha256)
+    except JudgeFault as fault:
+        session.warn(fault)
+    with show_progress(session, is_wanted=not options.json) as on_progress:
+        pair = run_pair(problem, submission, device=device, seed=options.seed, on_progress=on_progress)
+    verdict = settle(problem, submission, pair)
+    if attempt is not None:
+        try:
+            log.finish(attempt, verdict.status, dumps(verdict))
+        except JudgeFault as fault:
+            session.warn(fault)
+    return verdict
+
+
+def _check_junit(path: Path | None, session: Session) -> None:
+    """Refuse a place that can't be written before a minute of judging, not after it."""
+    if path is not None and (path.is_dir() or not os.access(path.parent, os.W_OK)):
+        raise UsageError(session.say("cli.no_junit", path=path), remedy=session.say("cli.no_junit_remedy"))
+
+
+def _write_junit(verdict: Verdict, path: Path, session: Session) -> None:
+    from judge.report.junit import dumps
+
+    try:
+        path.write_text(dumps(verdict, session.language), encoding="utf-8")
+    except OSError as fault:
+        raise JudgeFault(session.say("cli.junit_lost", path=path, detail=fault.strerror)) from fault

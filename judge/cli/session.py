@@ -1,0 +1,99 @@
+"""What every command is told: the language, how the program was called, which packs to look in."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from judge.cli import outlet
+from judge.errors import JudgeError, JudgeFault, UsageError
+from judge.locale import Language, say
+from judge.store.attempts import AttemptLog
+
+if TYPE_CHECKING:
+    from judge.models.problem import Problem
+
+Answer = TypeVar("Answer")
+
+NUMBERED = re.compile(r"[1-9]\d{0,4}(_\w*)?", re.ASCII)
+"""A problem's number, or the name of its folder."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One call of the command line."""
+
+    language: Language
+    program: str
+    """How the user called the judge: ``judge`` or ``python practice/judge.py``."""
+    packs: tuple[Path, ...] = ()
+    """Folders given with ``--problems``."""
+
+    def say(self, key: str, **values: object) -> str:
+        """Return the message ``domain.name`` in the session's language."""
+        return say(key, self.language, **values)
+
+    def find(self, key: str) -> Problem:
+        """Return the problem that a number, slug, folder or practice file names.
+
+        Raises:
+            ProblemNotFound: there is none.
+            BrokenProblem: there is one, and it is broken.
+        """
+        from judge.catalog.lookup import find
+        from judge.catalog.packs import discover
+
+        return find(discover(self.packs), self.read_key(key))
+
+    def read_key(self, word: str) -> str:
+        """Return the number, slug or folder name in a word that may also be a path.
+
+        Raises:
+            UsageError: the word is a path, and its last part does not begin with a number.
+        """
+        if not is_path(word):
+            return word
+        name = Path(word).name.split(".")[0]
+        if not NUMBERED.fullmatch(name):
+            raise UsageError(
+                self.say("cli.whose_file", file=word),
+                remedy=self.say("cli.whose_file_remedy", file=word, program=self.program),
+            )
+        return name
+
+    @property
+    def attempts(self) -> AttemptLog:
+        """The user's attempt store."""
+        return AttemptLog.open_default(self.language)
+
+    def ask_store(self, question: Callable[[AttemptLog], Answer], otherwise: Answer) -> Answer:
+        """Return what the store answers; when it is unusable, warn and return ``otherwise``.
+
+        For commands that only lose a convenience without the store.
+        """
+        try:
+            return question(self.attempts)
+        except JudgeFault as fault:
+            self.warn(fault)
+            return otherwise
+
+    def warn(self, fault: JudgeError) -> None:
+        """Say what went wrong beside the matter; the command goes on."""
+        outlet.tell(self.say("cli.warning", what=fault))
+
+
+def is_path(word: str) -> bool:
+    """Return whether a word names a file or folder, not a problem."""
+    return "/" in word or word.endswith(".py")
+
+
+def name_program() -> str:
+    """Return what the user has to type to call the judge again."""
+    script = sys.argv[0]
+    if script.endswith(".py"):
+        return f"{Path(sys.orig_argv[0]).name} {script}"
+    return Path(script).name or "judge"

@@ -1,0 +1,42 @@
+"""``show``: a problem's statement."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from judge.cli import outlet
+from judge.cli.command import Command
+from judge.cli.completion import make_problem_argument
+from judge.cli.session import Session
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def make_show(session: Session) -> Command:
+    """Return the command ``show``."""
+    return Command("show", session, show, [make_problem_argument(session)])
+
+
+def show(session: Session, key: str) -> int:
+    """Print the statement: drawn on a terminal, as it was written elsewhere."""
+    from judge.catalog.pages import statement
+
+    problem = session.find(key)
+    text = statement(problem, session.language)
+    if not outlet.is_terminal(sys.stdout):
+        outlet.write(text.rstrip("\n"))
+        return 0
+    outlet.draw(lambda console: draw_markdown(console, text))
+    outlet.write("\n" + session.say("cli.judge_it", command=f"{session.program} {problem.number}"))
+    return 0
+
+
+def draw_markdown(console: Console, text: str) -> None:
+    """Draw Markdown of a problem's author in the width of a book's page."""
+    from rich.markdown import Markdown
+
+    from judge.report.inert import plain
+
+    console.print(Markdown(plain(text), code_theme="ansi_dark"), width=min(console.width, 100))

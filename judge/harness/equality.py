@@ -1,0 +1,93 @@
+"""Equality that looks at types too, and says where two values part."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from judge.harness.show import show
+
+WHOLE_LIMIT = 200
+"""Values whose text is no longer than this are shown whole."""
+DEEPEST = 100
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Both sides as text; of long values only the part that differs, with its place."""
+
+    expected: str
+    actual: str
+
+
+def find_difference(actual: object, expected: object) -> Difference | None:
+    """Return where the values part, or ``None`` when they are equal in type and value."""
+    found = _part(actual, expected, "", 0)
+    if found is None:
+        return None
+    place, part, wanted = found
+    whole = show(actual), show(expected)
+    if not place or max(map(len, whole)) <= WHOLE_LIMIT:
+        if whole[0] == whole[1] or type(actual) is not type(expected):
+            return Difference(_with_type(expected), _with_type(actual))
+        return Difference(whole[1], whole[0])
+    if type(part) is not type(wanted):
+        return Difference(f"{place} = {_with_type(wanted)}", f"{place} = {_with_type(part)}")
+    return Difference(f"{place} = {show(wanted)}", f"{place} = {show(part)}")
+
+
+def _with_type(value: object) -> str:
+    return f"{show(value)} ({type(value).__name__})"
+
+
+Part = tuple[str, object, object]
+
+
+def _part(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
+    if type(actual) is not type(expected) or depth > DEEPEST:
+        return place, actual, expected
+    if isinstance(expected, list | tuple):
+        return _part_of_items(actual, expected, place, depth)
+    if type(expected) is dict:
+        return _part_of_dicts(actual, expected, place, depth)
+    if _is_tensor(expected):
+        return None if _equal_tensors(actual, expected) else (place, actual, expected)
+    if type(expected) in (float, complex) and expected != expected:
+        return None if actual != actual else (place, actual, expected)
+    # ``is True``: an object of the learner's may answer anything
+    return None if (expected == actual) is True else (place, actual, expected)
+
+
+def _part_of_items(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
+    for at, (one, other) in enumerate(zip(actual, expected, strict=False)):
+        found = _part(one, other, f"{place}[{at}]", depth + 1)
+        if found is not None:
+            return found
+    if len(actual) != len(expected):
+        return f"len({place})" if place else "len", len(actual), len(expected)
+    return None
+
+
+def _part_of_dicts(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
+    if actual.keys() != expected.keys():
+        return f"{place}.keys()", sorted(actual, key=str), sorted(expected, key=str)
+    for key, other in expected.items():
+        found = _part(actual[key], other, f"{place}[{show(key, 100)}]", depth + 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_tensor(value: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and type(value) is torch.Tensor
+
+
+def _equal_tensors(actual: Any, expected: Any) -> bool:
+    """Same dtype, shape, device and values; NaN equals NaN."""
+    if (actual.dtype, actual.shape, actual.device) != (expected.dtype, expected.shape, expected.device):
+        return False
+    if actual.is_floating_point() or actual.is_complex():
+        return bool(((actual == expected) | (actual.isnan() & expected.isnan())).all())
+    return bool((actual == expected).all())

@@ -1,0 +1,51 @@
+"""The solution of a plain ``pytest`` run, which a learner starts to debug."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from judge.harness.diagnostic import text
+from judge.harness.frames import Sources
+from judge.harness.loading import load_solution
+from judge.harness.syntax import LoadFailure
+from judge.locale import choose_language
+
+NOT_LOADED = 1
+"""Exit status when the solution can't be loaded."""
+
+
+def load_practice(folder: Path, given: str | None) -> ModuleType:
+    """Return the solution for the problem in ``folder``.
+
+    Raises:
+        pytest.exit.Exception: there is none, or it can't be loaded: one message, not one a test.
+    """
+    language = choose_language((), os.environ)
+    path = Path(given) if given else folder.parent.parent / "practice" / f"{folder.name}.py"
+    if not path.is_file():
+        default = f"practice/{folder.name}.py"
+        message = text("no_submission", path=str(path), default=default)[language]
+        pytest.exit(message, returncode=pytest.ExitCode.USAGE_ERROR)
+    filename = str(path.resolve())
+    shown = os.path.relpath(filename)
+    stub = (folder / "stub.py").read_text(encoding="utf-8")
+    try:
+        sources = Sources(filename, str(folder))
+        return load_solution(path.read_bytes(), filename, stub, sources, shown).module
+    except LoadFailure as failure:
+        found = failure.diagnostic
+    pytest.exit(_told(found, language), returncode=NOT_LOADED)
+
+
+def _told(found: dict[str, Any], language: str) -> str:
+    """Return a diagnostic as plain lines."""
+    lines = [found["what"][language]]
+    lines += [f"  {text(name)[language]}: {found[name]}" for name in ("expected", "actual") if found[name]]
+    lines += [f"  {frame['file']}:{frame['line']}  {frame['code']}" for frame in found["frames"]]
+    lines += filter(None, (found["picture"], found["look"] and found["look"][language]))
+    return "\n".join(lines)

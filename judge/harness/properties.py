@@ -1,0 +1,90 @@
+"""Hypothesis under a judge: the same examples for subject and oracle, and a search that ends in time."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from judge.harness.show import show
+
+PROFILE = "tacit"
+SEARCH_S = 2.0
+"""How long a smaller failing example is looked for."""
+
+
+def adopt_profile(seed: int) -> None:
+    """Register and load the judge's profile, which draws the run's examples from ``seed``.
+
+    Function-scoped fixtures are meant here: ``rng`` and ``evidence`` belong to one test.
+    """
+    from hypothesis import HealthCheck, Phase, core, settings
+
+    settings.register_profile(
+        PROFILE,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        phases=(Phase.explicit, Phase.generate, Phase.target, Phase.shrink),
+        suppress_health_check=(HealthCheck.function_scoped_fixture, HealthCheck.too_slow),
+    )
+    settings.load_profile(PROFILE)
+    core.global_force_seed = seed
+
+
+class SearchEnded(BaseException):
+    """A failing example is known, and the time to find a smaller one is over."""
+
+
+class Search:
+    """Remembers the smallest failing example of one test, because its shrinking may outlast the clock."""
+
+    def __init__(self) -> None:
+        self._failure: Exception | None = None
+        self._example = ""
+        self._until_s = 0.0
+
+    def watch(self, item: pytest.Item) -> None:
+        """Put the watch around the test that hypothesis calls; nothing happens for another test."""
+        handle: Any = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if handle is None or "hypothesis" not in sys.modules:
+            return
+        inner = handle.inner_test
+
+        @functools.wraps(inner)
+        def watched(*arguments: Any, **drawn: Any) -> Any:
+            __tracebackhide__ = True
+            if self._failure is not None and time.monotonic() > self._until_s:
+                raise SearchEnded
+            try:
+                return inner(*arguments, **drawn)
+            except Exception as fault:
+                self._keep(fault, drawn)
+                raise
+
+        handle.inner_test = watched
+
+    def take_failure(self) -> Exception | None:
+        """Return the failure of the smallest example so far, with the example as its note."""
+        if self._failure is not None and self._example:
+            self._failure.add_note(self._example)
+        return self._failure
+
+    def _keep(self, fault: Exception, drawn: dict[str, Any]) -> None:
+        from hypothesis.errors import HypothesisException
+
+        if isinstance(fault, HypothesisException):
+            return
+        if self._failure is None:
+            self._until_s = time.monotonic() + SEARCH_S
+        shown = [f"    {name}={show(value)}," for name, value in drawn.items() if not _is_ours(value)]
+        example = "\n".join(["Falsifying example:", *shown]) if shown else ""
+        if self._failure is None or len(example) <= len(self._example):
+            self._failure, self._example = fault, example
+
+
+def _is_ours(value: object) -> bool:
+    return type(value).__module__.startswith("judge.") or value is sys.modules.get("solution")

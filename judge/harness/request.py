@@ -1,0 +1,46 @@
+"""What the parent asks of a child."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Request:
+    """One run of a problem's tests."""
+
+    role: str
+    """``subject`` or ``oracle``; told to nobody in this process."""
+    tests_dir: str
+    """Folder that holds the tests."""
+    solution_path: str
+    """Private copy of the source that is judged."""
+    shown_path: str
+    """The name that tracebacks and reports give it."""
+    stub_path: str
+    """Stub whose names and signatures the solution must have."""
+    seed: int
+    device: str
+    """``cpu``, ``cuda`` or ``none``."""
+    test_s: float
+    """Clock of one test, in seconds."""
+    language: str = "en"
+    load_s: float = 30.0
+    """Clock of importing the solution, in seconds; a cold import of torch is slow."""
+    stop_at_first_failure: bool = False
+    """End the run after the first test that fails; a mutant needs no more."""
+    evidence_bytes: int = 64 << 20
+    """All evidence of the run together."""
+
+
+def read_request(descriptor: int) -> Request:
+    """Read the request to its end and close the descriptor.
+
+    Raises:
+        TypeError, ValueError: the bytes are no request.
+    """
+    with os.fdopen(descriptor, "rb") as pipe:
+        fields = json.loads(pipe.read())
+    return Request(**fields)

@@ -1,0 +1,145 @@
+"""A verdict on a terminal: the headline, the first failure in full, the rest in short."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from judge.models.status import Status
+from judge.models.verdict import Verdict
+from judge.report.failure import add_diagnostic, add_output, add_places, add_text
+from judge.report.findings import Finding, Findings, sort_findings
+from judge.report.ink import Ink, style_of
+from judge.report.page import Page
+from judge.report.summary import add_conditions, add_next_step, add_not_judged, add_scores, points_of
+from judge.report.wrapping import crop
+
+MAX_WIDTH = 110
+"""Columns that are used of a wide terminal: longer lines are slow to read."""
+MAX_OTHERS = 10
+"""Failures that get a line of their own, after the first."""
+MAX_PASSED = 30
+"""Passed tests that are listed by title."""
+
+
+def render(verdict: Verdict, console: Console, language: str, *, verbose: bool = False) -> None:
+    """Print the verdict.
+
+    Args:
+        verdict: what is shown.
+        console: where; its width, colours and encoding are kept to.
+        language: ``"en"`` or ``"zh"``; English where the encoding has no Chinese.
+        verbose: show every failure in full, the passed tests by title, and long texts whole.
+    """
+    page = Page(Ink(language, console.encoding), min(console.width, MAX_WIDTH), verbose)
+    findings = sort_findings(verdict, page.ink)
+    _add_headline(page, verdict)
+    _add_failures(page, findings, verdict)
+    _add_notes(page, findings)
+    _add_counts(page, findings, verdict)
+    add_scores(page, verdict)
+    add_not_judged(page, verdict)
+    add_conditions(page, verdict)
+    add_next_step(page, verdict)
+    for line in page.lines:
+        console.print(line, soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+def _add_headline(page: Page, verdict: Verdict) -> None:
+    ink = page.ink
+    status = f"{ink.mark(verdict.status)} {ink.say('status_' + verdict.status)}"
+    if verdict.total is not None:
+        status += f"  {ink.say('points', points=points_of(verdict.total))}"
+    title = f"{verdict.problem.number} {ink.line(verdict.problem.title.in_language(ink.language))}"
+    style = f"bold {style_of(verdict.status)}"
+    room = page.width - cell_len(title) - cell_len(status)
+    if room >= 2:
+        page.add_line(Text(title, style="bold").append(" " * room).append(status, style))
+    else:
+        page.add(title, style="bold")
+        page.add(status, style=style)
+    page.rule()
+
+
+def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
+    is_accepted = verdict.status is Status.ACCEPTED
+    in_full = len(findings.failures) if page.is_verbose else int(not is_accepted)
+    for finding in findings.failures[:in_full]:
+        _add_in_full(page, finding, verdict)
+    others = findings.failures[in_full:]
+    if not others:
+        return
+    page.heading(page.ink.say("optional_failed" if is_accepted else "also_failed", count=len(others)))
+    for finding in others[:MAX_OTHERS]:
+        _add_in_short(page, finding, is_optional_named=not is_accepted)
+    if len(others) > MAX_OTHERS:
+        page.add(page.ink.say("more_failures", count=len(others) - MAX_OTHERS), style="dim", indent=2)
+
+
+def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
+    ink = page.ink
+    page.gap()
+    lead = ink.mark(finding.status) + " "
+    optional = "" if finding.is_required else ink.say("optional")
+    page.add(finding.title + optional, style="bold", lead=lead, lead_style=style_of(finding.status))
+    if finding.test:
+        page.add_cropped(ink.line(finding.test), style="dim", indent=2)
+    shown = finding.diagnostics if page.is_verbose else finding.diagnostics[:1]
+    for diagnostic in shown:
+        add_diagnostic(page, diagnostic, verdict.submission.path)
+    if len(finding.diagnostics) > len(shown):
+        page.gap()
+        page.add(ink.say("more_differences", count=len(finding.diagnostics) - len(shown)), style="dim", indent=2)
+    add_places(page, finding.measurements)
+    add_output(page, finding.output, finding.output_dropped_bytes)
+
+
+def _add_in_short(page: Page, finding: Finding, *, is_optional_named: bool) -> None:
+    """Write one line: the title and what broke, which gets at least a third of the width."""
+    ink = page.ink
+    optional = ink.say("optional") if is_optional_named and not finding.is_required else ""
+    what = ink.line(finding.diagnostics[0].what.in_language(ink.language)) if finding.diagnostics else ""
+    room = page.width - 4 - cell_len(optional)
+    title_room = room - min(cell_len(what), room // 3) - 2 if what else room
+    title = crop(finding.title, title_room, ink.glyph("cut"))
+    line = Text("  ").append(ink.mark(finding.status) + " ", style_of(finding.status)).append(title + optional)
+    rest = crop(what, room - cell_len(title) - 2, ink.glyph("cut"))
+    page.add_line(line.append(f"  {rest}".rstrip(), "dim"))
+
+
+def _add_notes(page: Page, findings: Findings) -> None:
+    if not findings.notes:
+        return
+    page.gap()
+    for diagnostic in findings.notes:
+        place = (
+            f"{page.ink.line(diagnostic.frames[-1].file)}:{diagnostic.frames[-1].line}: " if diagnostic.frames else ""
+        )
+        add_text(page, place + page.ink.read(diagnostic.what), lead="! ", lead_style="yellow")
+
+
+def _add_counts(page: Page, findings: Findings, verdict: Verdict) -> None:
+    ink = page.ink
+    page.gap()
+    _add_passed(page, findings, verdict)
+    for reason, count in findings.skipped:
+        text = ink.say("skipped_tests", count=count) + (ink.say("because", reason=reason) if reason else "")
+        page.add(text, lead=ink.glyph("skipped") + " ", lead_style="yellow")
+    if findings.unrun:
+        page.add(ink.say("unrun_tests", count=findings.unrun), lead="- ", lead_style="dim")
+
+
+def _add_passed(page: Page, findings: Findings, verdict: Verdict) -> None:
+    ink, passed = page.ink, findings.passed
+    if not passed:
+        return
+    lead = ink.glyph("passed") + " "
+    if page.is_verbose or verdict.status is Status.ACCEPTED:
+        limit = len(passed) if page.is_verbose else MAX_PASSED
+        for title in passed[:limit]:
+            page.add(title, lead=lead, lead_style="green")
+        if len(passed) > limit:
+            page.add(ink.say("more_passed", count=len(passed) - limit), style="dim", indent=2)
+    else:
+        page.add(ink.say("passed_tests", count=len(passed)), lead=lead, lead_style="green")

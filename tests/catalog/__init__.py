@@ -1,0 +1,1 @@
+"""Tests of finding and reading problems, over packs that the tests write themselves."""
