@@ -56,7 +56,8 @@ def measure(problem: str, count: int, scratch: Path) -> list[Pair]:
     tests = _find_folder(ROOT / "problems", problem)
     submission = scratch / "submission.py"
     shutil.copyfile(_find_folder(ROOT / "reference", problem) / "solution.py", submission)
-    environment = {**os.environ, "TACIT_DATA_DIR": str(scratch / "data")}
+    own = {"TACIT_DATA_DIR": str(scratch / "data"), "TACIT_CACHE_DIR": str(scratch / "cache")}
+    environment = {**os.environ, **own}
     judge = [sys.executable, "practice/judge.py", problem, str(submission)]
     plain = [sys.executable, "-m", "pytest", str(tests.relative_to(ROOT)), "--submission", str(submission)]
     plain += ["-q", "-p", "no:cacheprovider"]

@@ -76,13 +76,15 @@ def _explain(reason: Exception, path: Path, lines: tuple[str, ...], folder: Path
         last = max((number for number, content in enumerate(lines, 1) if content.strip()), default=1)
         line = int(found[1]) if found[1] else last
         message = message[: found.start()]
-    is_twice = re.search("overwrite|twice|[Dd]uplicate", message)
+    remedy = None if found else "toml_extreme_remedy"
+    if re.search("overwrite|twice|[Dd]uplicate", message):
+        remedy = "toml_twice_remedy"
     return make_fault(
         "toml_syntax",
         folder=folder,
         at=path,
         line=line,
-        remedy="toml_twice_remedy" if is_twice else None,
+        remedy=remedy,
         file=path.name,
         reason=show(message),
         source=show(lines[line - 1].strip()) if line else "",

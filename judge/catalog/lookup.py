@@ -82,4 +82,8 @@ def _near(problems: Iterable[Problem], wanted: str) -> list[Problem]:
 
 
 def _list(problems: list[Problem], language: str) -> str:
-    return ", ".join(f"{problem.name} ({show(problem.title.in_language(language))})" for problem in problems)
+    each = (
+        say("catalog.near_problem", language, name=problem.name, title=show(problem.title.in_language(language)))
+        for problem in problems
+    )
+    return say("catalog.near_separator", language).join(each)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import judge
+from judge.catalog.faults import show_path
 from judge.errors import UsageError
 from judge.locale import choose_language, say
 
@@ -94,9 +95,10 @@ def _mode_of(path: Path) -> int | None:
 
 def _refuse(folder: Path) -> UsageError:
     language = choose_language(sys.argv[1:])
-    remedy = say("catalog.no_pack_remedy", language, folder=folder)
+    shown = show_path(folder)
+    remedy = say("catalog.no_pack_remedy", language, folder=shown)
     for above in list(folder.absolute().parents)[:2]:
         if _is_folder(above / "problems"):
-            remedy = say("catalog.no_pack_remedy_above", language, above=above)
+            remedy = say("catalog.no_pack_remedy_above", language, above=show_path(above))
             break
-    return UsageError(say("catalog.no_pack", language, folder=folder), place="--problems", remedy=remedy)
+    return UsageError(say("catalog.no_pack", language, folder=shown), place="--problems", remedy=remedy)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from judge.cli import outlet
 from judge.cli.layout import Page
 from judge.cli.session import Session
 from judge.errors import UsageError
@@ -111,7 +112,14 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
 
 
 def describe_help(option: click.Option | None, ctx: click.Context) -> click.Option | None:
-    """Return click's own ``--help``, described in the learner's language."""
+    """Return click's own ``--help``, described in the learner's language, and safe from a closed pipe."""
     if option is not None:
         option.help = ctx.obj.say("cli.option_help")
+        option.callback = _show_help
     return option
+
+
+def _show_help(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        outlet.write(ctx.get_help())
+        ctx.exit()

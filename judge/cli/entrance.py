@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -79,6 +78,8 @@ def _report(fault: JudgeError, session: Session) -> int:
 
 def _confess(fault: Exception, session: Session) -> int:
     """Own up to a fault of the judge: it never counts against the learner."""
+    import traceback
+
     frames = traceback.extract_tb(fault.__traceback__)
     place = f"{os.path.relpath(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
     what = " ".join(f"{type(fault).__name__}: {fault}".split())
@@ -92,5 +93,7 @@ def _show_traceback() -> bool:
     """Show where the fault came from when ``TACIT_DEBUG=1`` asks for it."""
     is_asked = os.environ.get("TACIT_DEBUG", "0") not in ("", "0")
     if is_asked:
+        import traceback
+
         outlet.tell(traceback.format_exc())
     return is_asked

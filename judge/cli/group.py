@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 import click
@@ -66,6 +65,8 @@ class Top(click.Group):
         word = args[0]
         if word in self.commands:
             return word, self.commands[word], args[1:]
+        import difflib
+
         near = difflib.get_close_matches(word, self.commands, 2)
         if near and not ctx.resilient_parsing and not self._is_problem(ctx.obj, word):
             session: Session = ctx.obj

@@ -47,5 +47,5 @@ def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
     if not is_all:
         left = len([number for number in unseen if number not in chosen])
         key_text = "cli.next_hint" if left else "cli.last_hint"
-        outlet.write("\n" + session.say(key_text, program=session.program, number=problem.number))
+        outlet.write("\n" + session.say(key_text, program=session.call, number=problem.number))
     return 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import click
 
 from judge.cli import outlet
@@ -9,7 +12,12 @@ from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
 from judge.cli.layout import align
 from judge.cli.session import Session
-from judge.store.attempts import Attempt
+
+if TYPE_CHECKING:
+    from judge.store.attempts import Attempt
+
+ROUNDING = 1e-9
+"""Points are rounded down, as in the report: 100 means all of them. This much is the arithmetic's."""
 
 
 def make_history(session: Session) -> Command:
@@ -31,7 +39,7 @@ def history(session: Session, key: str | None, limit: int) -> int:
     """Print a table of the last attempts, newest first."""
     attempts = session.attempts.history(_find_number(key, session), limit)
     if not attempts:
-        outlet.write(session.say("cli.no_attempts", program=session.program))
+        outlet.write(session.say("cli.no_attempts", program=session.call))
         return 0
     columns = ("time", "problem", "status", "points", "duration")
     header = tuple(session.say(f"cli.column_{name}") for name in columns)
@@ -48,13 +56,11 @@ def _find_number(key: str | None, session: Session) -> int | None:
 
 
 def _describe(attempt: Attempt, session: Session) -> tuple[str, ...]:
-    from judge.report.summary import points_of
-
     status = session.say(f"cli.status_{attempt.status}" if attempt.status else "cli.status_interrupted")
     return (
         attempt.started_at.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
         f"{attempt.number}_{attempt.slug}",
         status,
-        "-" if attempt.total is None else str(points_of(attempt.total)),
+        "-" if attempt.total is None else str(math.floor(attempt.total * 100 + ROUNDING)),
         "-" if attempt.wall_s is None else f"{attempt.wall_s:.1f} s",
     )

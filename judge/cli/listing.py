@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from judge.catalog.listing import Row, read_rows
 from judge.cli import outlet
 from judge.cli.command import Command
 from judge.cli.layout import align
 from judge.cli.session import Session
 from judge.errors import UsageError
+
+if TYPE_CHECKING:
+    from judge.catalog.listing import Row
 
 SOLVED = "✓"
 
@@ -25,6 +28,8 @@ def make_list(session: Session) -> Command:
 
 def list_problems(session: Session, topic: str | None, is_unsolved: bool) -> int:
     """Print the problems by number, then what is wrong with broken ones."""
+    from judge.catalog.listing import read_rows
+
     listing = read_rows(session.packs)
     solved = session.ask_store(lambda log: log.solved(), frozenset[int]())
     topics = sorted({row.topic for row in listing.rows})

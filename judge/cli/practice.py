@@ -1,11 +1,12 @@
-"""The learner's files: where they lie, how they begin, how they start over. Nothing is ever overwritten."""
+"""The learner's files: where they lie, how they begin, how they start over. Nothing is ever overwritten.
+
+What only one command needs is imported there, so that ``--help`` and ``list`` do without it.
+"""
 
 from __future__ import annotations
 
-import difflib
 import os
-import shutil
-import tempfile
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ def create(problem: Problem, path: Path, session: Session) -> None:
     except FileExistsError:
         raise UsageError(
             session.say("cli.exists", path=show(path)),
-            remedy=session.say("cli.exists_remedy", program=session.program, number=problem.number),
+            remedy=session.say("cli.exists_remedy", program=session.call, number=problem.number),
         ) from None
     except OSError as fault:
         raise UsageError(
@@ -80,12 +81,14 @@ def check_exists(problem: Problem, path: Path, session: Session) -> None:
     """
     if os.path.lexists(path):
         return
+    import difflib
+
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         names = []
     near = difflib.get_close_matches(path.name, names, 3)
-    create = session.say("cli.no_file_remedy", program=session.program, number=problem.number, path=path)
+    create = session.say("cli.no_file_remedy", program=session.call, number=problem.number, path=shlex.quote(str(path)))
     if near:
         words = ", ".join(str(path.parent / name) for name in near)
         create = session.say("cli.did_you_mean", words=words) + " " + create
@@ -99,7 +102,7 @@ def show(path: Path) -> str:
 
 
 def _say_elsewhere(problem: Problem, session: Session) -> str:
-    return session.say("cli.elsewhere", program=session.program, number=problem.number)
+    return session.say("cli.elsewhere", program=session.call, number=problem.number)
 
 
 def _keep(content: bytes, path: Path) -> Path:
@@ -120,6 +123,9 @@ def _keep(content: bytes, path: Path) -> Path:
 
 def _exchange(path: Path, content: bytes) -> None:
     """Replace a file's content in one step: it is the old or the new one at any moment."""
+    import shutil
+    import tempfile
+
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

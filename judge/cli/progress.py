@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,6 +43,8 @@ def describe(session: Session, finished: int, total: int, running: str | None) -
 
 
 def _draw(line: str) -> None:
+    import shutil
+
     from judge.report.inert import plain
 
     # One column stays free: some terminals wrap as soon as the last one is filled.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 from judge.cli import outlet
 from judge.errors import JudgeError, JudgeFault, UsageError
 from judge.locale import Language, say
-from judge.store.attempts import AttemptLog
 
 if TYPE_CHECKING:
     from judge.models.problem import Problem
+    from judge.store.attempts import AttemptLog
 
 Answer = TypeVar("Answer")
 
@@ -32,6 +33,12 @@ class Session:
     """How the user called the judge: ``judge`` or ``python practice/judge.py``."""
     packs: tuple[Path, ...] = ()
     """Folders given with ``--problems``."""
+
+    @property
+    def call(self) -> str:
+        """What the user has to type in front of a problem to ask about the same packs again."""
+        options = (f"--problems {shlex.quote(str(pack))}" for pack in self.packs)
+        return " ".join((self.program, *options))
 
     def say(self, key: str, **values: object) -> str:
         """Return the message ``domain.name`` in the session's language."""
@@ -61,13 +68,15 @@ class Session:
         if not NUMBERED.fullmatch(name):
             raise UsageError(
                 self.say("cli.whose_file", file=word),
-                remedy=self.say("cli.whose_file_remedy", file=word, program=self.program),
+                remedy=self.say("cli.whose_file_remedy", file=shlex.quote(word), program=self.call),
             )
         return name
 
     @property
     def attempts(self) -> AttemptLog:
         """The user's attempt store."""
+        from judge.store.attempts import AttemptLog
+
         return AttemptLog.open_default(self.language)
 
     def ask_store(self, question: Callable[[AttemptLog], Answer], otherwise: Answer) -> Answer:
@@ -95,5 +104,5 @@ def name_program() -> str:
     """Return what the user has to type to call the judge again."""
     script = sys.argv[0]
     if script.endswith(".py"):
-        return f"{Path(sys.orig_argv[0]).name} {script}"
+        return f"{Path(sys.orig_argv[0]).name} {shlex.quote(script)}"
     return Path(script).name or "judge"

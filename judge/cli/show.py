@@ -29,7 +29,7 @@ def show(session: Session, key: str) -> int:
         outlet.write(text.rstrip("\n"))
         return 0
     outlet.draw(lambda console: draw_markdown(console, text))
-    outlet.write("\n" + session.say("cli.judge_it", command=f"{session.program} {problem.number}"))
+    outlet.write("\n" + session.say("cli.judge_it", command=f"{session.call} {problem.number}"))
     return 0
 
 

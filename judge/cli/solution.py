@@ -33,7 +33,7 @@ def solution(session: Session, key: str, is_sure: bool) -> int:
     problem = session.find(key)
     is_solved = is_sure or problem.number in session.ask_store(lambda log: log.solved(), frozenset[int]())
     if not is_solved and not _ask(problem, session):
-        outlet.write(session.say("cli.not_shown", program=session.program, number=problem.number))
+        outlet.write(session.say("cli.not_shown", program=session.call, number=problem.number))
         return 0
     from judge.catalog.pages import explanation
 
@@ -55,7 +55,7 @@ def _ask(problem: Problem, session: Session) -> bool:
     if not (outlet.is_terminal(sys.stdin) and outlet.is_terminal(sys.stdout)):
         raise UsageError(
             session.say("cli.unsolved", number=problem.number),
-            remedy=session.say("cli.unsolved_remedy", program=session.program, number=problem.number),
+            remedy=session.say("cli.unsolved_remedy", program=session.call, number=problem.number),
         )
     try:
         answer = input(session.say("cli.unsolved", number=problem.number) + " " + session.say("cli.show_anyway"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import click
@@ -38,8 +39,8 @@ def start(session: Session, key: str, file: Path | None) -> int:
     practice.create(problem, path, session)
     outlet.write(session.say("cli.created", path=practice.show(path)))
     # The practice file need not be named; another one has to be.
-    rest = f" {practice.show(path)}" if file is not None or is_path(key) else ""
-    outlet.write(session.say("cli.judge_it", command=f"{session.program} {problem.number}{rest}"))
+    rest = f" {shlex.quote(practice.show(path))}" if file is not None or is_path(key) else ""
+    outlet.write(session.say("cli.judge_it", command=f"{session.call} {problem.number}{rest}"))
     return 0
 
 

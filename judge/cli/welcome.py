@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from judge.catalog.listing import read_rows
 from judge.cli import outlet
 from judge.cli.layout import align
 from judge.cli.session import Session
@@ -10,6 +9,8 @@ from judge.cli.session import Session
 
 def welcome(session: Session) -> int:
     """Print a few commands to go on with, for the first unsolved problem."""
+    from judge.catalog.listing import read_rows
+
     rows = read_rows(session.packs).rows
     solved = session.ask_store(lambda log: log.solved(), frozenset[int]())
     outlet.write(session.say("cli.welcome"))
@@ -27,6 +28,6 @@ def welcome(session: Session) -> int:
         ("list", session.say("cli.step_list")),
         ("--help", session.say("cli.step_help")),
     )
-    for line in align([(f"  {session.program} {command}", text) for command, text in steps]):
+    for line in align([(f"  {session.call} {command}", text) for command, text in steps]):
         outlet.write(line)
     return 0

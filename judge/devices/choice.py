@@ -29,7 +29,7 @@ def choose(problem: Problem, requested: Requested = "auto") -> DeviceChoice:
         return DeviceChoice(kind="none", why=_text("no_device_code"))
     if requested == "cpu":
         return DeviceChoice(kind="cpu", why=_text("cpu_asked"))
-    obstacle = _find_obstacle()
+    obstacle = find_obstacle()
     if obstacle is None:
         return DeviceChoice(kind="cuda", why=_text("cuda_asked" if requested == "cuda" else "cuda_found"))
     if requested == "cuda":
@@ -50,7 +50,7 @@ def _text(name: str, *, detail: Text | None = None) -> Text:
     )
 
 
-def _find_obstacle() -> Text | None:
+def find_obstacle() -> Text | None:
     """Return what keeps CUDA from being used, or ``None`` when a device answers."""
     try:
         driver = ctypes.CDLL(DRIVER_LIBRARY)

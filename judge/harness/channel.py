@@ -16,12 +16,17 @@ FIRST_HIGH_DESCRIPTOR = 200
 class Sink(Protocol):
     """Takes records: a pipe when judged, nothing when the learner runs pytest."""
 
+    sent_bytes: int
+    """Of all records so far."""
+
     def send(self, kind: str, blob: bytes = b"", **fields: object) -> None:
         """Take one record."""
 
 
 class Nowhere:
     """Sink of a plain pytest run: records are checked by their makers and then dropped."""
+
+    sent_bytes = 0
 
     def send(self, kind: str, blob: bytes = b"", **fields: object) -> None:
         """Drop the record."""
@@ -39,6 +44,7 @@ class Channel:
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._writer: int | None = None
+        self.sent_bytes = 0
 
     def is_writing(self) -> bool:
         """Whether the main thread is inside a frame, so that an exception would tear it."""
@@ -53,6 +59,7 @@ class Channel:
             os._exit(0)
         frame = memoryview(encode_frame({"kind": kind, **fields}, blob))
         with self._lock:
+            self.sent_bytes += len(frame)
             self._writer = threading.get_ident()
             try:
                 while frame:

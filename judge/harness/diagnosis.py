@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from _pytest.outcomes import Skipped
 
 from judge.harness.answers import explain_answer
 from judge.harness.diagnostic import Text, diagnostic, text
@@ -23,7 +24,7 @@ class Escape(Exception):
     """Carries an exception that would have ended the session (exit, Ctrl-C) to its diagnosis."""
 
 
-class NotJudged(pytest.skip.Exception):
+class NotJudged(Skipped):
     """The judge skips a test, with the reason in both languages."""
 
     def __init__(self, reason: Text) -> None:

@@ -12,7 +12,7 @@ Text = dict[str, str]
 WHAT_LIMIT = 1500
 
 
-def text(name: str, **values: object) -> Text:
+def text(name: str, /, **values: object) -> Text:
     """Return a message of the harness in both languages."""
     return pair(f"harness.{name}", **values)
 

@@ -113,12 +113,8 @@ class Run:
     def _test(self, loaded: Loaded) -> int:
         """Run pytest and return its exit code."""
         request = self._request
-        recorder = Recorder(
-            self._channel, self._clock, self._sources, self._printed, request.seed, request.test_s, self._cut_short
-        )
-        binding = Binding(
-            loaded.module, request.seed, request.device, self._channel, request.evidence_bytes
-        )
+        recorder = Recorder(self._channel, self._clock, self._sources, self._printed, request, self._cut_short)
+        binding = Binding(loaded.module, request.seed, request.device, self._channel, request.evidence_bytes)
         code = int(pytest.main(_arguments(request), [plugin, Bound(binding), recorder]))
         if not recorder.has_collected or code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR):
             fault = recorder.fault or diagnostic("judge", text("no_tests", code=code))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,14 +43,15 @@ def _with_type(value: object) -> str:
 
 
 Part = tuple[str, object, object]
+"""Place, actual and expected."""
 
 
-def _part(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
+def _part(actual: object, expected: object, place: str, depth: int) -> Part | None:
     if type(actual) is not type(expected) or depth > DEEPEST:
         return place, actual, expected
-    if isinstance(expected, list | tuple):
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return _part_of_items(actual, expected, place, depth)
-    if type(expected) is dict:
+    if type(expected) is dict and type(actual) is dict:
         return _part_of_dicts(actual, expected, place, depth)
     if _is_tensor(expected):
         return None if _equal_tensors(actual, expected) else (place, actual, expected)
@@ -59,7 +61,7 @@ def _part(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
     return None if (expected == actual) is True else (place, actual, expected)
 
 
-def _part_of_items(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
+def _part_of_items(actual: Sequence[object], expected: Sequence[object], place: str, depth: int) -> Part | None:
     for at, (one, other) in enumerate(zip(actual, expected, strict=False)):
         found = _part(one, other, f"{place}[{at}]", depth + 1)
         if found is not None:
@@ -69,7 +71,7 @@ def _part_of_items(actual: Any, expected: Any, place: str, depth: int) -> Part |
     return None
 
 
-def _part_of_dicts(actual: Any, expected: Any, place: str, depth: int) -> Part | None:
+def _part_of_dicts(actual: dict[object, object], expected: dict[object, object], place: str, depth: int) -> Part | None:
     if actual.keys() != expected.keys():
         return f"{place}.keys()", sorted(actual, key=str), sorted(expected, key=str)
     for key, other in expected.items():
@@ -84,7 +86,7 @@ def _is_tensor(value: object) -> bool:
     return torch is not None and type(value) is torch.Tensor
 
 
-def _equal_tensors(actual: Any, expected: Any) -> bool:
+def _equal_tensors(actual: Any, expected: Any) -> bool:  # noqa: ANN401  torch is never imported here
     """Same dtype, shape, device and values; NaN equals NaN."""
     if (actual.dtype, actual.shape, actual.device) != (expected.dtype, expected.shape, expected.device):
         return False

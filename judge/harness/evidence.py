@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from judge.harness.channel import Sink
@@ -13,7 +14,8 @@ from judge.harness.expect import Mismatch
 
 DEEPEST = 60
 FRAME_BYTES = 24 << 20
-"""Most of one item, below what one frame may hold."""
+"""Most of one item of plain data, below what one frame may hold."""
+RESERVED_SHARE = 16
 
 
 class Evidence:
@@ -22,13 +24,18 @@ class Evidence:
     Args:
         sink: where records go.
         test: id of the test.
-        limit_bytes: most of one item.
+        limit_bytes: most of all records of the run.
     """
 
     def __init__(self, sink: Sink, test: str, limit_bytes: int) -> None:
         self._sink = sink
         self._test = test
         self._limit_bytes = limit_bytes
+
+    @property
+    def _left_bytes(self) -> int:
+        """What is left for evidence; a part is kept for the outcomes of the tests."""
+        return self._limit_bytes - self._limit_bytes // RESERVED_SHARE - self._sink.sent_bytes
 
     def exact(self, name: str, value: object, labels: Sequence[str] | None = None) -> None:
         """Record a value that must be the oracle's, bit for bit.
@@ -65,15 +72,15 @@ class Evidence:
         fields |= {"labels": [str(label) for label in labels], "rtol": rtol, "atol": atol}
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
-            described, blob = _tensor(torch, value, name, self._limit_bytes)
+            described, blob = _tensor(torch, value, name, self._left_bytes)
             self._sink.send("evidence", blob, **fields, tensor=described)
             return
-        plain = _Plain(name, min(self._limit_bytes, FRAME_BYTES), is_numeric=mode == "close")
+        plain = _Plain(name, min(self._left_bytes, FRAME_BYTES), is_numeric=mode == "close")
         self._sink.send("evidence", **fields, value=plain.take(value, name, 0))
 
 
 def _too_large(name: str, limit_bytes: int) -> Mismatch:
-    return Mismatch(text("evidence_too_large", name=name, limit_mib=f"{limit_bytes / (1 << 20):g}"))
+    return Mismatch(text("evidence_too_large", name=name, limit_kib=f"{max(limit_bytes, 0) / 1024:.0f}"))
 
 
 def _qualified(value: object) -> str:
@@ -90,7 +97,7 @@ class _Plain:
         self._left_bytes = limit_bytes
         self._is_numeric = is_numeric
 
-    def take(self, value: Any, path: str, depth: int) -> Any:
+    def take(self, value: Any, path: str, depth: int) -> Any:  # noqa: ANN401  plain data, once checked
         """Return a copy of exact types only.
 
         Raises:
@@ -152,7 +159,7 @@ def _below(path: str, key: object) -> str:
     return f"{path}.{key}" if isinstance(key, str) and key.isidentifier() else f"{path}[{key!r}]"
 
 
-def _tensor(torch: Any, value: Any, name: str, limit_bytes: int) -> tuple[dict[str, Any], bytes]:
+def _tensor(torch: ModuleType, value: Any, name: str, limit_bytes: int) -> tuple[dict[str, Any], bytes]:  # noqa: ANN401  torch is never imported here
     """Return dtype and shape, and the bytes in row-major order."""
     __tracebackhide__ = True
     if type(value) is not torch.Tensor:

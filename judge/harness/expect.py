@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from judge.harness.diagnostic import Text, as_text, text
 from judge.harness.equality import find_difference
@@ -135,6 +135,5 @@ class Expect:
         )
 
 
-def _sentence(words: Any) -> Text:
-    sentence = as_text(words)
-    return sentence if sentence is not None else {"en": "", "zh": ""}
+def _sentence(words: Words) -> Text:
+    return as_text(words) or {"en": "", "zh": ""}

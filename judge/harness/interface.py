@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ def _slips(names: Mapping[str, Any], promises: list[Promise]) -> Iterator[Slip]:
             yield slip
 
 
-def _check(promise: Promise, holder: Any, names: Mapping[str, Any]) -> Slip | None:
+def _check(promise: Promise, holder: object, names: Mapping[str, Any]) -> Slip | None:
     try:
         value = names.get(promise.name, MISSING) if holder is None else _attribute(holder, promise)
         if value is MISSING:
@@ -76,7 +76,7 @@ def _check(promise: Promise, holder: Any, names: Mapping[str, Any]) -> Slip | No
         return None  # an object that does not let itself be looked at: the tests will show what it does
 
 
-def _attribute(holder: Any, promise: Promise) -> Any:
+def _attribute(holder: object, promise: Promise) -> object:
     """Return the class's attribute; what ``object`` gives every class is nobody's own method."""
     found = inspect.getattr_static(holder, promise.name, MISSING)
     if found is not vars(object).get(promise.name):
@@ -86,7 +86,7 @@ def _attribute(holder: Any, promise: Promise) -> Any:
     return MISSING
 
 
-def _missing(promise: Promise, known: Any) -> Slip:
+def _missing(promise: Promise, known: Iterable[str]) -> Slip:
     candidates = [name for name in known if not name.startswith("_")]
     lowered = {name.lower(): name for name in candidates}
     near = difflib.get_close_matches(promise.name.lower(), lowered, n=1, cutoff=0.6)
@@ -98,22 +98,21 @@ def _missing(promise: Promise, known: Any) -> Slip:
     return Slip(text("interface_missing", name=promise.path), promise.text, actual)
 
 
-def _check_class(promise: Promise, value: Any) -> Slip | None:
+def _check_class(promise: Promise, value: object) -> Slip | None:
     if isinstance(value, type):
         return None
     what = text("interface_no_class", name=promise.path, found=_sort_of(value))
     return Slip(what, promise.text, _written(promise.name, value), _line_of(value))
 
 
-def _check_function(promise: Promise, value: Any, holder: Any) -> Slip | None:
+def _check_function(promise: Promise, value: object, holder: object) -> Slip | None:
     if promise.binding is Binding.PROPERTY:
         if inspect.isfunction(value):
             what = text("interface_no_property", name=promise.path)
             return Slip(what, promise.text, _written(promise.name, value), _line_of(value))
         return None
     is_static = isinstance(value, staticmethod)
-    is_classmethod = isinstance(value, classmethod)
-    called = value.__func__ if is_static or is_classmethod else value
+    called = value.__func__ if isinstance(value, staticmethod | classmethod) else value
     if isinstance(called, type) or not (callable(called) or hasattr(type(called), "__get__")):
         what = text("interface_no_function", name=promise.path, found=_sort_of(called))
         return Slip(what, promise.text, _written(promise.name, called), _line_of(called))
@@ -128,7 +127,7 @@ def _check_function(promise: Promise, value: Any, holder: Any) -> Slip | None:
     return Slip(reason, promise.text, _written(promise.name, called), _line_of(called))
 
 
-def _kind_slip(promise: Promise, called: Any) -> Text | None:
+def _kind_slip(promise: Promise, called: object) -> Text | None:
     is_async = inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
     if is_async and not promise.is_async:
         return text("interface_async", name=promise.path)
@@ -139,7 +138,7 @@ def _kind_slip(promise: Promise, called: Any) -> Text | None:
     return None
 
 
-def _signature_slip(promise: Promise, called: Any, *, has_self: bool) -> Text | None:
+def _signature_slip(promise: Promise, called: Callable[..., object], *, has_self: bool) -> Text | None:
     try:
         signature = inspect.signature(called)
     except (TypeError, ValueError):
@@ -221,13 +220,13 @@ class _Shape:
         return None
 
 
-def _sort_of(value: Any) -> str:
+def _sort_of(value: object) -> str:
     if isinstance(value, type):
         return "class"
     return "function" if inspect.isroutine(value) else type(value).__name__
 
 
-def _written(name: str, value: Any) -> str:
+def _written(name: str, value: object) -> str:
     """Return the learner's own signature, as far as it is known."""
     if isinstance(value, type):
         return f"class {name}"
@@ -240,5 +239,5 @@ def _written(name: str, value: Any) -> str:
         return f"{word} {name}(…)"
 
 
-def _line_of(value: Any) -> int:
+def _line_of(value: object) -> int:
     return getattr(getattr(value, "__code__", None), "co_firstlineno", 0)

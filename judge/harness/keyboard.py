@@ -34,7 +34,7 @@ class Keyboard(io.RawIOBase):
 
 def install_keyboard() -> None:
     """Make ``sys.stdin`` read descriptor 0 through :class:`Keyboard`."""
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(Keyboard()), encoding="utf-8", errors="replace")
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(Keyboard()), encoding="utf-8", errors="replace")
 
 
 def is_reading_keyboard(stack: Iterable[tuple[CodeType, int]]) -> bool:

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import warnings
-from typing import Any
+from types import ModuleType
 
 
 class Process:
@@ -71,7 +71,7 @@ class Process:
 
 def restore_torch() -> None:
     """Give torch its own defaults back; nothing happens where it is not imported."""
-    torch: Any = sys.modules.get("torch")
+    torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "set_default_device"):
         return
     torch.set_default_dtype(torch.float32)
@@ -92,7 +92,7 @@ def restore_torch() -> None:
 _first_threads: list[int] = []
 
 
-def _torch_threads(torch: Any) -> int:
+def _torch_threads(torch: ModuleType) -> int:
     """Return how many threads torch had when it was first seen."""
     if not _first_threads:
         _first_threads.append(torch.get_num_threads())
@@ -103,9 +103,9 @@ def seed_everything(seed: int, test: str) -> None:
     """Seed every generator of the process from the run's seed and the test's id."""
     drawn = int.from_bytes(hashlib.sha256(f"{seed}/{test}".encode()).digest()[:4], "big")
     random.seed(drawn)
-    numpy: Any = sys.modules.get("numpy")
+    numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
         numpy.random.seed(drawn)
-    torch: Any = sys.modules.get("torch")
+    torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "manual_seed"):
         torch.manual_seed(drawn)

@@ -43,7 +43,7 @@ def load_solution(source: bytes, filename: str, stub: str, sources: Sources, sho
     lines = decode_source(source, shown_path)
     # No time of change: traceback then never looks for the file on disk.
     linecache.cache[filename] = (len(source), None, lines, filename)
-    code, warned = compile_source(source, lines, filename, shown_path)
+    code, warned = compile_source(lines, filename, shown_path)
     module = ModuleType(MODULE)
     module.__spec__ = ModuleSpec(MODULE, None, origin=filename)
     module.__file__ = _harmless_name(filename)

@@ -10,14 +10,6 @@ import pytest
 from judge.harness.diagnosis import NotJudged
 from judge.harness.diagnostic import text
 
-LINES = (
-    "gpu: needs a real CUDA device; skipped elsewhere.",
-    "requires(*requirements): skipped unless every requirement, as in 'torch>=2.13', is met.",
-    "budget(**limits): upper limits of measurements, by name.",
-    "weight(value): share of the test in the score of correctness; 1 without it.",
-    "optional: the problem can be solved without this test.",
-)
-
 
 def read_case(item: pytest.Item) -> dict[str, Any]:
     """Return the fields of :class:`judge.models.record.TestCase`.

@@ -29,6 +29,14 @@ DEVICE = pytest.StashKey[str]()
 SOLUTIONS = pytest.StashKey[dict[Path, ModuleType]]()
 WORKER_SEED = "tacit_seed"
 
+MARKS = (
+    "gpu: needs a real CUDA device; skipped elsewhere.",
+    "requires(*requirements): skipped unless every requirement, as in 'torch>=2.13', is met.",
+    "budget(**limits): upper limits of measurements, by name.",
+    "weight(value): share of the test in the score of correctness; 1 without it.",
+    "optional: the problem can be solved without this test.",
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--submission``."""
@@ -55,9 +63,7 @@ def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None, Any,
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks and draw the seed."""
-    from judge.harness.marks import LINES
-
-    for line in LINES:
+    for line in MARKS:
         config.addinivalue_line("markers", line)
     given = getattr(config, "workerinput", {}).get(WORKER_SEED, config.getoption("tacit_seed", None))
     config.stash[SEED] = draw_seed() if given is None else given
@@ -65,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  a type of pytest-xdist, which may be absent
     """Give the workers of pytest-xdist the same seed."""
     node.workerinput[WORKER_SEED] = node.config.stash[SEED]
 

@@ -32,7 +32,7 @@ def adopt_profile(seed: int) -> None:
         suppress_health_check=(HealthCheck.function_scoped_fixture, HealthCheck.too_slow),
     )
     settings.load_profile(PROFILE)
-    core.global_force_seed = seed
+    core.global_force_seed = seed  # type: ignore[assignment]  # its None has no wider type
 
 
 class SearchEnded(BaseException):
@@ -55,7 +55,7 @@ class Search:
         inner = handle.inner_test
 
         @functools.wraps(inner)
-        def watched(*arguments: Any, **drawn: Any) -> Any:
+        def watched(*arguments: object, **drawn: object) -> object:
             __tracebackhide__ = True
             if self._failure is not None and time.monotonic() > self._until_s:
                 raise SearchEnded
@@ -73,7 +73,7 @@ class Search:
             self._failure.add_note(self._example)
         return self._failure
 
-    def _keep(self, fault: Exception, drawn: dict[str, Any]) -> None:
+    def _keep(self, fault: Exception, drawn: dict[str, object]) -> None:
         from hypothesis.errors import HypothesisException
 
         if isinstance(fault, HypothesisException):

@@ -20,6 +20,7 @@ from judge.harness.leftovers import Process, restore_torch, seed_everything
 from judge.harness.marks import read_case
 from judge.harness.printed import Printed
 from judge.harness.properties import Search, SearchEnded
+from judge.harness.request import Request
 from judge.models.status import Status
 
 
@@ -31,8 +32,7 @@ class Recorder:
         clock: the alarm of each test.
         sources: who owns which file.
         printed: what the running test has printed.
-        seed: seed of the run.
-        test_s: clock of one test, in seconds.
+        request: seed, clock, and whether to stop early.
         leave: ends the process, when it must run no more of the learner's code.
     """
 
@@ -42,16 +42,16 @@ class Recorder:
         clock: Clock,
         sources: Sources,
         printed: Printed,
-        seed: int,
-        test_s: float,
+        request: Request,
         leave: Callable[[], NoReturn],
     ) -> None:
         self._channel = channel
         self._clock = clock
         self._sources = sources
         self._printed = printed
-        self._seed = seed
-        self._test_s = test_s
+        self._seed = request.seed
+        self._test_s = request.test_s
+        self._stop_early = request.stop_at_first_failure
         self._leave = leave
         self._process = Process()
         self._finding: Finding | None = None
@@ -65,7 +65,10 @@ class Recorder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(
-        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: Any
+        self,
+        node: pytest.Item | pytest.Collector,
+        call: pytest.CallInfo[Any],
+        report: pytest.CollectReport | pytest.TestReport,
     ) -> None:
         """Keep the first fault of collection."""
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None and self.fault is None:
@@ -129,13 +132,15 @@ class Recorder:
             diagnostic=finding.diagnostic or None,
             output=str(self._printed),
         )
+        is_failure = finding.status not in (Status.ACCEPTED, Status.NOT_JUDGED)
+        self._must_leave = self._must_leave or (self._stop_early and is_failure)
 
     def _keep(self, fault: BaseException) -> None:
         """Keep the first finding of a test."""
         if self._finding is None and not isinstance(fault, TimeIsUp):
             self._finding = diagnose(fault, self._sources)
 
-    def pytest_timeout_set_timer(self, settings: Any) -> bool:
+    def pytest_timeout_set_timer(self, settings: Any) -> bool:  # noqa: ANN401  untyped there
         """Use the judge's alarm in place of pytest-timeout's."""
         self._clock.start(settings.timeout)
         return True

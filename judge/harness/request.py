@@ -29,17 +29,17 @@ class Request:
     language: str = "en"
     load_s: float = 30.0
     """Clock of importing the solution, in seconds; a cold import of torch is slow."""
-    stop_at_first_failure: bool = False
-    """End the run after the first test that fails; a mutant needs no more."""
     evidence_bytes: int = 64 << 20
     """All evidence of the run together."""
+    stop_at_first_failure: bool = False
+    """End the run after the first test that fails; a mutant needs no more."""
 
 
 def read_request(descriptor: int) -> Request:
     """Read the request to its end and close the descriptor.
 
     Raises:
-        TypeError, ValueError: the bytes are no request.
+        TypeError, ValueError: the bytes are no request, or a field is unknown or missing.
     """
     with os.fdopen(descriptor, "rb") as pipe:
         fields = json.loads(pipe.read())

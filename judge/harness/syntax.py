@@ -60,7 +60,7 @@ def decode_source(source: bytes, shown_path: str) -> list[str]:
         raise _refuse(text("source_encoding", message=_message(fault)), shown_path, line=1) from None
 
 
-def compile_source(source: bytes, lines: list[str], filename: str, shown_path: str) -> tuple[CodeType, list[Any]]:
+def compile_source(lines: list[str], filename: str, shown_path: str) -> tuple[CodeType, list[Any]]:
     """Return the code and a diagnostic for each warning of the compiler.
 
     Raises:
@@ -69,7 +69,8 @@ def compile_source(source: bytes, lines: list[str], filename: str, shown_path: s
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            code = compile(source, filename, "exec", dont_inherit=True)
+            # From text: from bytes, Python would count columns in bytes.
+            code = compile("".join(lines), filename, "exec", dont_inherit=True)
         except SyntaxError as fault:
             raise _syntax_error(fault, lines, shown_path) from None
         except (RecursionError, MemoryError) as fault:

@@ -21,6 +21,9 @@ GLYPHS = {
 }
 """Each sign with its substitutes, best first; the last one is ASCII."""
 
+SUBSTITUTES = dict(zip("█▓▒░▌▐■□─━│┃┌┐└┘├┤┬┴┼→←↑↓×≤≥–—…‘’“”·", "###.|||.--||+++++++++><^vx<>--~''\"\".", strict=True))
+"""What drawings and typography become where the encoding lacks them: one column each, so that they stay aligned."""
+
 STYLES = {
     Status.ACCEPTED: "green",
     Status.NOT_JUDGED: "yellow",
@@ -59,10 +62,13 @@ class Ink:
         inert = plain(text)
         if self.can_show(inert):
             return inert
+        simple = "".join(
+            SUBSTITUTES.get(character, character) if not self.can_show(character) else character for character in inert
+        )
         try:
-            return inert.encode(self.encoding, "backslashreplace").decode(self.encoding)
+            return simple.encode(self.encoding, "backslashreplace").decode(self.encoding)
         except LookupError:
-            return inert.encode("ascii", "backslashreplace").decode("ascii")
+            return simple.encode("ascii", "backslashreplace").decode("ascii")
 
     def line(self, text: str) -> str:
         """Return ``text`` cleaned, on one line: runs of white space become one space."""

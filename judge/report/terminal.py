@@ -116,7 +116,7 @@ def _add_notes(page: Page, findings: Findings) -> None:
         place = (
             f"{page.ink.line(diagnostic.frames[-1].file)}:{diagnostic.frames[-1].line}: " if diagnostic.frames else ""
         )
-        add_text(page, place + page.ink.read(diagnostic.what), lead="! ", lead_style="yellow")
+        add_text(page, place + diagnostic.what.in_language(page.ink.language), lead="! ", lead_style="yellow")
 
 
 def _add_counts(page: Page, findings: Findings, verdict: Verdict) -> None:

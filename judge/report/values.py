@@ -15,6 +15,8 @@ from judge.report.wrapping import fold
 MAX_ROWS = 8
 """Rows shown of one value: those around its first difference."""
 MAX_ROWS_VERBOSE = 400
+MAX_CHARACTERS = 40_000
+"""Characters of one value that are looked at."""
 
 Window = tuple[int, int]
 
@@ -31,21 +33,35 @@ class _Value:
 def add_values(page: Page, expected: str | None, actual: str | None, indent: int, label_width: int) -> None:
     """Write both values aligned; the part that differs is coloured, and underlined with ``^`` in the actual one."""
     ink = page.ink
-    left = None if expected is None else ink.clean(expected).expandtabs(4)
-    right = None if actual is None else ink.clean(actual).expandtabs(4)
+    start = _find_start(expected or "", actual or "")
+    left, right = (
+        None if text is None else ink.clean(text[start : start + MAX_CHARACTERS]).expandtabs(4)
+        for text in (expected, actual)
+    )
     found = Difference((), ()) if left is None or right is None else compare(left, right)
-    for value in (
-        None if left is None else _Value(ink.say("expected"), left, found.expected, "bold green", False),
-        None if right is None else _Value(ink.say("actual"), right, found.actual, "bold red", True),
-    ):
-        if value is not None:
-            _add_value(page, value, indent, label_width)
-    if left is not None and left == right:
+    if left is not None:
+        _add_value(page, _Value(ink.say("expected"), left, found.expected, "bold green", False), indent, label_width)
+    if right is not None:
+        _add_value(page, _Value(ink.say("actual"), right, found.actual, "bold red", True), indent, label_width)
+    left_out = max(len(expected or ""), len(actual or "")) - MAX_CHARACTERS
+    if left_out > 0:
+        page.add(ink.say("characters_cut", count=left_out), style="dim", indent=indent)
+    elif expected is not None and expected == actual:
         page.add(ink.say("look_alike"), style="dim", indent=indent)
 
 
+def _find_start(expected: str, actual: str) -> int:
+    """Return where to begin in values that are too long to be looked at whole: before their first difference."""
+    if max(len(expected), len(actual)) <= MAX_CHARACTERS:
+        return 0
+    pairs = enumerate(zip(expected, actual, strict=False))
+    first = next((at for at, (one, other) in pairs if one != other), min(len(expected), len(actual)))
+    return max(0, first - MAX_CHARACTERS // 4)
+
+
 def _add_value(page: Page, value: _Value, indent: int, label_width: int) -> None:
-    room = max(page.width - indent - label_width, 8)
+    # One column is left for the mark of something that is missing at the end of a full row.
+    room = max(page.width - indent - label_width - 1, 8)
     rows = _rows(value.text, room)
     limit = MAX_ROWS_VERBOSE if page.is_verbose else MAX_ROWS
     marked = bisect_right([start for start, _ in rows], value.spans[0][0]) - 1 if value.spans else 0

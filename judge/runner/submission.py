@@ -29,12 +29,16 @@ def freeze(path: Path) -> Submission:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as fault:
         raise _explain(path, fault) from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         kind = os.fstat(descriptor)
         if stat.S_ISDIR(kind.st_mode):
             raise _refuse("is_a_directory", "give_a_file", path=path)
         if not stat.S_ISREG(kind.st_mode):
             raise _refuse("is_no_file", "give_a_file", path=path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    with os.fdopen(descriptor, "rb") as file:
         source = file.read(MAX_SOURCE_BYTES + 1)
     if len(source) > MAX_SOURCE_BYTES:
         size = max(kind.st_size, len(source))

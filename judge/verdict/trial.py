@@ -55,11 +55,15 @@ class Trial:
         return self._find_in_evidence()
 
     def _find_missing(self) -> Finding:
-        if self.ended is None:
+        if self.ended is None and not self._broke_off():
             return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "no_outcome", "no_evidence_look"),)
-        if self.subject.running_test == self.case.id:
+        if self.ended is not None and self.subject.running_test == self.case.id:
             return self.ended[0], (self.ended[1],)
         return Status.NOT_JUDGED, (Diagnostic(kind=DiagnosticKind.SKIPPED, what=text("not_run")),)
+
+    def _broke_off(self) -> bool:
+        """Whether the run ended by itself after a failure: a test that timed out is the last."""
+        return any(outcome.status.severity > Status.NOT_JUDGED.severity for outcome in self.subject.outcomes)
 
     def _find_skipped(self, outcome: TestOutcome, expected: TestOutcome) -> Finding:
         if expected.status is not Status.NOT_JUDGED:

@@ -263,7 +263,7 @@ def draw_map(segment: tuple[int, int, int], focus: int, rows: dict[str, list[tup
         f"from +{start - base}, {cell} bytes a character:",
     ]
     for caption, blocks in rows.items():
-        lines.append(f"{caption:>9} {_draw_row(blocks, start, cell, base + size)}")
+        lines.append(f"{caption:>9} {_draw_row(blocks, start, cell, base + size).rstrip() or '(no segment here)'}")
     lines.append(" " * (10 + (focus - start) // cell) + "^")
     lines.append("[## allocated   (.. free   each block begins with its bracket")
     return "\n".join(lines)

@@ -62,7 +62,7 @@ class Driver:
             MemoryError: less than that is left of the capacity.
         """
         if self.used + size_bytes > self.capacity:
-            raise MemoryError(f"{size_bytes} bytes wanted, {self.capacity - self.used} left")
+            raise MemoryError(f"{size_bytes} bytes wanted; {self.used} of {self.capacity} in use")
         base = self._next_base
         self._next_base += size_bytes
         self._sizes[base] = size_bytes

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from judge.cli.app import build_app
+from judge.cli.session import Session
+
 READMES = ("README.md", "README.zh-CN.md")
 DOCUMENTS = (*READMES, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+COMMAND_ROW = re.compile(r"^\| `judge\.py (\w+)", re.MULTILINE)
 SHELL_BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) ", re.MULTILINE)
 
@@ -51,3 +55,10 @@ def test_the_readmes_have_the_same_sections_and_commands(root: Path) -> None:
     assert HEADING.findall(english) == HEADING.findall(chinese)
     commands = [[line.split("  #")[0].rstrip() for line in SHELL_BLOCK.findall(text)] for text in (english, chinese)]
     assert commands[0] == commands[1]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_readmes_list_every_command_and_no_other(name: str, root: Path) -> None:
+    """The table of commands is complete; its first row, without a command's name, is ``run``."""
+    listed = ["run" if word.isdigit() else word for word in COMMAND_ROW.findall(read(root, name))]
+    assert sorted(build_app(Session("en", "judge")).commands) == sorted(listed)

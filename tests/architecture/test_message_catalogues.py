@@ -83,7 +83,7 @@ def find_speakers(modules: tuple[Module, ...]) -> set[Speaker]:
         speaker
         for module in modules
         for function in ast.walk(module.tree)
-        if isinstance(function, ast.FunctionDef)
+        if isinstance(function, ast.FunctionDef) and function.name != "__init__"
         for call in spoken(function)
         if (speaker := _as_speaker(layer_of(module), function, call.args[0]))
     }

@@ -9,14 +9,14 @@ from junitparser import JUnitXml
 
 from tests.attacks.process import HONEST, PACK, run_judge
 
-NASTY = {
-    "escape sequences": "\\x1b[31mred\\x1b[0m\\x1b]0;title\\x07\\x1b[2J",
-    "rich markup": "[/bold] [red]red[/red] [link=https://example.org]x[/link]",
-    "end of CDATA": "]]> <![CDATA[ <script>alert(1)</script> &amp;",
-    "control characters": "a\\x00b\\x08c\\x7f\\x9b31m",
-    "lone surrogates": "\\ud800 \\udfff",
-    "right to left": "\\u202e evil \\u2066",
-}
+NASTY = (
+    "\\x1b[31mred\\x1b[0m\\x1b]0;title\\x07\\x1b[2J",  # escape sequences
+    "[/bold] [red]red[/red] [link=https://example.org]x[/link]",  # rich markup
+    "]]> <![CDATA[ <script>alert(1)</script> &amp;",  # end of CDATA
+    "a\\x00b\\x08c\\x7f\\x9b31m",  # control characters
+    "\\ud800 \\udfff",  # lone surrogates
+    "\\u202e evil \\u2066",  # right to left
+)
 
 OUTLETS = {
     "printed": 'def double(numbers):\n    print("{text}")\n    return [0]\n',
@@ -27,11 +27,10 @@ OUTLETS = {
 
 
 @pytest.mark.parametrize("outlet", OUTLETS)
-@pytest.mark.parametrize("name", NASTY)
-def test_text_of_a_learner_is_inert(name, outlet, tmp_path):
+def test_text_of_a_learner_is_inert(outlet, tmp_path):
     """No raw control, no markup and no broken JSON or XML comes out, whatever a solution says."""
     path = tmp_path / "mine.py"
-    path.write_text(HONEST + "\n\n" + OUTLETS[outlet].format(text=NASTY[name]), encoding="utf-8")
+    path.write_text(HONEST + "\n\n" + OUTLETS[outlet].format(text=" ".join(NASTY)), encoding="utf-8")
     junit = tmp_path / "report.xml"
     arguments = ("901", path, "--problems", PACK, "--junit", junit)
     plain = run_judge(*arguments, "--verbose", home=tmp_path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+Files = Mapping[str, str | bytes | None]
 
 MANIFEST = """\
 number = {number}
@@ -35,13 +38,13 @@ zh = "再看。"
 """
 
 
-def write_problem(pack: Path, name: str = "901_ring", **files: str | bytes | None) -> Path:
+def write_problem(pack: Path, name: str = "901_ring", files: Files | None = None) -> Path:
     """Write a sound problem into a pack and return its folder.
 
     Args:
         pack: root of the pack.
         name: name of the folder.
-        files: other contents by file name (``problem_toml`` for ``problem.toml``); ``None`` leaves the file out.
+        files: other contents by file name; ``None`` leaves the file out.
     """
     folder, reference = pack / "problems" / name, pack / "reference" / name
     number = name.partition("_")[0]
@@ -56,11 +59,13 @@ def write_problem(pack: Path, name: str = "901_ring", **files: str | bytes | Non
         reference / "explanation.md": "It turns.\n",
         reference / "explanation.zh.md": "它会转。\n",
     }
+    given = dict(files or {})
     for path, content in contents.items():
-        chosen = files.get(path.name.replace(".", "_"), content)
+        chosen = given.pop(path.name, content)
         if chosen is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(chosen if isinstance(chosen, bytes) else chosen.encode())
+    assert {} == given
     return folder
 
 

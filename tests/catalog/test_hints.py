@@ -36,7 +36,7 @@ def test_hints_come_in_the_order_of_the_file(pack: Path) -> None:
 )
 def test_malformed_hints_name_the_line(pack: Path, content: str, place: str, words: str) -> None:
     """The fault among them is one that a beginner can mend."""
-    _, faults = examine_hints(write_problem(pack, hints_toml=content))
+    _, faults = examine_hints(write_problem(pack, files={"hints.toml": content}))
     fitting = [str(fault) for fault in faults if words in str(fault)]
     assert 1 == len(fitting)
     assert fitting[0].startswith(f"pack/problems/901_ring/hints.toml{place}: ")
@@ -46,7 +46,7 @@ def test_hints_that_break_later_raise(pack: Path) -> None:
     """A file may be edited between the list and the hint."""
     problem = read_problem(write_problem(pack), pack / "reference")
     (problem.folder / "hints.toml").unlink()
-    with pytest.raises(BrokenProblem, match="hints.toml is missing"):
+    with pytest.raises(BrokenProblem, match=r"hints\.toml is missing"):
         read_hints(problem)
 
 

@@ -16,7 +16,7 @@ OBSTACLE = Text(en="no driver", zh="没有驱动")
 @pytest.fixture(params=[None, OBSTACLE], ids=["with a GPU", "without a GPU"])
 def obstacle(request, monkeypatch):
     """Pretend that a GPU answers, or does not."""
-    monkeypatch.setattr(choice, "_find_obstacle", lambda: request.param)
+    monkeypatch.setattr(choice, "find_obstacle", lambda: request.param)
     return request.param
 
 

@@ -113,6 +113,13 @@ def test_chinese_falls_back_to_english_where_it_can_not_be_shown() -> None:
     assert show_bytes(GALLERY["wrong"], "en", "ascii") == show_bytes(GALLERY["wrong"], "zh", "ascii")
 
 
+def test_a_drawing_stays_aligned_where_its_characters_are_missing() -> None:
+    """Blocks and lines have ASCII substitutes of the same width."""
+    diagnostic = MERGE.model_copy(update={"picture": "┌─██░░─┐ 0 → 512"})
+    shown = verdict(Status.WRONG, (outcome("test_pools", Status.WRONG, diagnostic),))
+    assert b"  +-##..-+ 0 > 512\n" in show_bytes(shown, "en", "ascii")
+
+
 def test_chinese_is_kept_where_the_encoding_has_it() -> None:
     """GBK has Chinese, though not every sign."""
     assert "结果错误" in show_bytes(GALLERY["wrong"], "zh", "gbk").decode("gbk")

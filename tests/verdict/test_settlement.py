@@ -135,6 +135,14 @@ def test_a_run_that_broke_off_blames_the_running_test(end, status):
     assert any("did not run" in line.en for line in verdict.not_judged)
 
 
+def test_what_follows_a_time_out_is_not_judged():
+    """A test that timed out is the last of its run; those after it did not run."""
+    subject = r.run(outcomes=(r.outcome("a", Status.TIMED_OUT),), evidence=())
+    verdict = r.judged(subject)
+    assert [test.status for test in verdict.tests] == [Status.TIMED_OUT, Status.NOT_JUDGED]
+    assert verdict.status == Status.TIMED_OUT
+
+
 def test_a_process_that_ends_after_its_last_test_is_not_accepted():
     """All tests passed, and then the process left without saying so: no result."""
     subject = r.run(is_complete=False, end=End(kind=EndKind.EXITED, exit_code=0))

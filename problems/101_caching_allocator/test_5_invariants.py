@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 MIB = 1 << 20
 GIB = 1 << 30
 EDGES = (0, 1, 511, 512, 513, MIB - 1, MIB, MIB + 1, 9 * MIB, 10 * MIB - 512, 10 * MIB, 11 * MIB, 11 * MIB - 512)
 SHOWN_STEPS = 20
+SEARCH_S = 1.5  # how long a shorter failing sequence is looked for
 
 Pair = tuple[str, str]
 
@@ -91,12 +94,40 @@ class Watch:
         self.game.expect.fail(what, look=look, picture="\n".join(parts))
 
 
+class SearchEnded(BaseException):
+    """A failing sequence is known, and the time to find a shorter one is over."""
+
+
+class Search:
+    """Keeps the failure that took the fewest calls, and ends the search for a shorter one in time."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self._calls = 0
+        self._until_s = 0.0
+
+    @contextmanager
+    def step(self, game: Any) -> Iterator[None]:
+        """Watch one call."""
+        if self.failure is not None and time.monotonic() > self._until_s:
+            raise SearchEnded
+        try:
+            yield
+        except Exception as fault:
+            if self.failure is None:
+                self._until_s = time.monotonic() + SEARCH_S
+            if self.failure is None or len(game.labels) <= self._calls:
+                self.failure, self._calls = fault, len(game.labels)
+            raise
+
+
 @pytest.mark.weight(4)
 def test_the_books_are_true_after_every_call(play: Callable[..., Any], rng: Random) -> None:
     """After any calls: blocks tile segments, free neighbours are merged, and all figures agree.
 
     zh: 无论怎样调用：块铺满段，相邻空闲块已合并，各项数字相互一致。
     """
+    search = Search()
 
     class Machine(RuleBasedStateMachine):
         """Calls in any order; hypothesis looks for the shortest that break a rule."""
@@ -107,24 +138,31 @@ def test_the_books_are_true_after_every_call(play: Callable[..., Any], rng: Rand
 
         @rule(size=st.sampled_from(EDGES) | st.integers(0, 14 * MIB), stream=st.sampled_from((0, 1, 7)))
         def malloc(self, size: int, stream: int) -> None:
-            self.watch.malloc(size, stream)
+            with search.step(self.watch.game):
+                self.watch.malloc(size, stream)
+                self.watch.check()
 
         @precondition(lambda self: self.watch.held)
         @rule(at=st.integers(0, 99))
         def free(self, at: int) -> None:
-            self.watch.free(at)
+            with search.step(self.watch.game):
+                self.watch.free(at)
+                self.watch.check()
 
         @rule()
         def empty_cache(self) -> None:
-            self.watch.game.empty_cache()
-
-        @invariant()
-        def books_are_true(self) -> None:
-            self.watch.check()
+            with search.step(self.watch.game):
+                self.watch.game.empty_cache()
+                self.watch.check()
 
     # One bug at a time: several would come as a group, in which none is the first.
     quick = settings(max_examples=25, stateful_step_count=30, report_multiple_bugs=False, print_blob=False)
-    run_state_machine_as_test(Machine, settings=quick)
+    try:
+        run_state_machine_as_test(Machine, settings=quick)
+    except (Exception, SearchEnded):
+        if search.failure is None:
+            raise
+        raise search.failure from None
     play_at_random(play(capacity=70 * MIB), rng, 100, 14 * MIB)
 
 

@@ -76,11 +76,11 @@ class Truth:
         if at < end and not live_only:
             yield at, end - at, False
 
-    def free_size_at(self, addr: int) -> int:
-        """Return the size of the free block that holds ``addr``, or 0."""
+    def free_at(self, addr: int) -> tuple[int, int]:
+        """Return address and size of the free block that holds ``addr``, or (0, 0)."""
         segment = self.find_segment(addr)
         blocks = self.blocks_of(segment) if segment else ()
-        return next((size for at, size, used in blocks if at <= addr < at + size and not used), 0)
+        return next(((at, size) for at, size, used in blocks if at <= addr < at + size and not used), (0, 0))
 
 
 @pytest.fixture(scope="module")
@@ -127,59 +127,87 @@ def replay(trace: dict[str, Any], play: Callable[..., Any], expect: Any, draw_ma
         for name, figure in FIGURES.items():
             if name in expected and game.last[name] != expected[name]:
                 place = (f"Event {number} of trace {trace['number']}", f"轨迹 {trace['number']} 的第 {number} 个事件")
-                label, actual = game.last_label, game.last[name]
+                actual, wanted = (hex(it[name]) if name == "addr" else str(it[name]) for it in (game.last, expected))
                 what = (
-                    f"{place[0]}, {label}: {figure} is {actual}, expected {expected[name]}",
-                    f"{place[1]} {label}：{figure} 为 {actual}，应为 {expected[name]}",
+                    f"{place[0]}, {game.last_label}: {figure} is {actual}, expected {wanted}",
+                    f"{place[1]} {game.last_label}：{figure} 为 {actual}，应为 {wanted}",
                 )
                 look = find_look(truth, event, game.last)
+                addr = truth.live.get(event[1], (None,))[0] if event[0] == "free" else expected.get("addr")
                 truth.follow(event)
-                picture = draw(game, truth, expected.get("addr"), draw_map)
-                expect.fail(what, expected[name], actual, look=look, picture=picture)
+                expect.fail(what, wanted, actual, look=look, picture=draw(game, truth, addr, draw_map))
         truth.follow(event)
     return game
 
 
 def find_look(truth: Truth, event: Event, actual: dict[str, Any]) -> Pair:
     """Return what to look at, from the kind of the difference; ``truth`` is as before the event."""
-    if event[0] == "free":
-        if actual["reserved"] != event[-1]:
-            return ("free() keeps the segment: only empty_cache() and a refusal give back.", "free() 保留段：只有 empty_cache() 和驱动拒绝时才归还。")
-        return ("Is the size that comes off the block's own, the rest it kept included?", "减去的是不是块本身的大小，包括没有切掉的余量？")
+    if event[0] == "malloc":
+        return find_look_at_malloc(truth, event, actual)
     if event[0] == "empty_cache":
-        return ("Which segments have no block in use, over all pools and streams?", "在所有池和流中，哪些段没有任何块在使用？")
-    _, _, wanted, stream, addr, _, reserved = event
+        return (
+            "Which segments have no block in use, over all pools and streams?",
+            "在所有池和流中，哪些段没有任何块在使用？",
+        )
+    if actual["reserved"] != event[-1]:
+        return (
+            "free() keeps the segment: only empty_cache() and a refusal give segments back.",
+            "free() 保留段：只有 empty_cache() 和驱动拒绝时才归还。",
+        )
+    return (
+        "What comes off is the block's own size, a rest that was not cut off included.",
+        "减去的是块本身的大小，包括当初没有切掉的余量。",
+    )
+
+
+def find_look_at_malloc(truth: Truth, event: Event, actual: dict[str, Any]) -> Pair:
+    """Return what to look at when a malloc went otherwise: the driver, the choice of block, or the cut."""
+    _, _, wanted, stream, addr, allocated, reserved = event
     is_new, should_be_new = actual["reserved"] > truth.reserved, reserved > truth.reserved
-    if is_new and should_be_new:
-        if actual["reserved"] != reserved:
-            return ("Which size does a new segment have for this request?", "对这个请求，新段应当多大？")
-    elif is_new:
-        fit = truth.free_size_at(addr)
+    best = truth.free_at(addr)
+    if is_new and not should_be_new:
         return (
-            f"A free block of {fit} bytes at {addr:#x} would have served. Were its parts merged? Was it searched for?",
-            f"地址 {addr:#x} 处有 {fit} 字节的空闲块可用。它的各部分合并了吗？查找时看到它了吗？",
+            f"A free block of {best[1]} bytes at {best[0]:#x} would have served. Were its parts merged? Was it found?",
+            f"{best[0]:#x} 处有 {best[1]} 字节的空闲块可用。它的各部分合并了吗？查找时找到它了吗？",
         )
-    segment = truth.find_segment(actual["addr"])
-    if actual["addr"] != addr and segment is not None:
-        if segment.stream != stream:
-            return (
-                f"The block lies in a segment of stream {segment.stream}; the request is on stream {stream}.",
-                f"这个块所在的段属于 {segment.stream} 号流，而请求在 {stream} 号流上。",
-            )
-        if (segment.size == 2 * MIB) != (wanted <= MIB):
-            return ("The block lies in a segment of the other pool.", "这个块所在的段属于另一个池。")
-        if should_be_new:
-            return ("That block is too small, or in use.", "那个块不够大，或者仍在使用。")
-        taken, best = truth.free_size_at(actual["addr"]), truth.free_size_at(addr)
-        if taken == best:
-            return (f"Two free blocks of {best} bytes: the lowest address wins.", f"有两个 {best} 字节的空闲块：取地址最低的。")
+    if is_new and actual["reserved"] != reserved:
+        return ("Which size does a new segment have for this request?", "对这个请求，新段应当多大？")
+    if actual["addr"] != addr:
+        return find_look_at_choice(truth, wanted, stream, best, actual["addr"])
+    if actual["size"] == allocated - truth.allocated:
+        return ("What counts is the size of the block, not of the request.", "计入的是块的大小，不是请求的大小。")
+    if actual["size"] > allocated - truth.allocated:
+        return ("From which rest on is a block of this pool cut?", "这个池的块，余量多大才切？")
+    return (
+        "The rest is too small to be cut off: the whole block is given, and counted.",
+        "余量太小，不应切开：整块给出，并按整块计数。",
+    )
+
+
+def find_look_at_choice(truth: Truth, wanted: int, stream: int, best: tuple[int, int], addr: int) -> Pair:
+    """Return what to look at when the block at ``addr`` was taken; ``best`` is the GPU's choice, (0, 0) if new."""
+    segment = truth.find_segment(addr)
+    if segment is not None and segment.stream != stream:
         return (
-            f"Best fit: a free block of {best} bytes would do, one of {taken} bytes was taken.",
-            f"最佳适配：{best} 字节的空闲块就够，却取了 {taken} 字节的。",
+            f"The block lies in a segment of stream {segment.stream}; the request is on stream {stream}.",
+            f"这个块所在的段属于 {segment.stream} 号流，而请求在 {stream} 号流上。",
         )
-    if actual["size"] > event[5] - truth.allocated:
-        return ("The rest is worth cutting off: from which rest on is a block of this pool cut?", "余量应当切下：这个池的块余量多大才切？")
-    return ("The rest is too small to be cut off: the whole block is given, and counted.", "余量太小，不应切开：整块给出，并按整块计数。")
+    if segment is not None and (segment.size == 2 * MIB) != (wanted <= MIB):
+        return ("The block lies in a segment of the other pool.", "这个块所在的段属于另一个池。")
+    taken = truth.free_at(addr)
+    if segment is None or not taken[1] or not best[1]:
+        return ("What was handed out there is not free, or too small.", "在那里交出的内存并不空闲，或者不够大。")
+    if taken[0] == best[0]:
+        return (
+            f"At {best[0]:#x} lies one free block of {best[1]} bytes, used from its start. Were its parts merged?",
+            f"{best[0]:#x} 处是一整个 {best[1]} 字节的空闲块，应从头用起。它的各部分合并了吗？",
+        )
+    if taken[1] == best[1]:
+        return (f"Two free blocks of {best[1]} bytes: the lowest address wins.", f"两个 {best[1]} 字节的空闲块：取地址最低的。")
+    return (
+        f"Best fit: a free block of {best[1]} bytes would do, one of {taken[1]} bytes was taken.",
+        f"最佳适配：{best[1]} 字节的空闲块就够，却取了 {taken[1]} 字节的。",
+    )
 
 
 def draw(game: Any, truth: Truth, addr: int | None, draw_map: Any) -> str | None:

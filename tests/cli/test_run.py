@@ -1,0 +1,159 @@
+"""Judging: the default command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from judge.store.attempts import Attempt, AttemptLog
+from tests.cli.checkout import SOLUTION, Checkout
+
+
+def last_attempt(checkout: Checkout) -> Attempt:
+    """Return the newest attempt on record."""
+    return AttemptLog(checkout.home / "data" / "attempts.db").history()[0]
+
+
+def test_the_first_call_creates_the_practice_file_and_judges_it(checkout: Checkout) -> None:
+    """A bare number is enough; the stub is not written yet, hence wrong."""
+    answer = checkout.call("901")
+    assert 1 == answer.code
+    assert answer.out.startswith("Created practice/901_double.py from the stub.\n")
+    assert "" == answer.err
+    stub = checkout.root / "problems" / "901_double" / "stub.py"
+    assert stub.read_bytes() == (checkout.practice / "901_double.py").read_bytes()
+    assert ("wrong", "practice/901_double.py") == (last_attempt(checkout).status, last_attempt(checkout).path)
+
+
+@pytest.mark.parametrize("key", ["double", "901_double", "practice/901_double.py", "problems/901_double/", "run 901"])
+def test_a_problem_has_many_names(checkout: Checkout, key: str) -> None:
+    """Number, slug, folder and path all mean the same; the file that is there is judged as it is."""
+    shutil.copy(SOLUTION, checkout.practice / "901_double.py")
+    answer = checkout.call(*key.split(" "), "--json")
+    assert (0, "") == (answer.code, answer.err)
+    verdict = json.loads(answer.out)
+    assert ("accepted", "practice/901_double.py") == (verdict["status"], verdict["submission"]["path"])
+
+
+def test_a_file_from_anywhere_is_judged(checkout: Checkout) -> None:
+    """FILE is relative to where the learner stands; the practice folder stays empty."""
+    shutil.copy(SOLUTION, checkout.home / "mine.py")
+    answer = checkout.call("901", "mine.py", cwd=checkout.home)
+    assert (0, "") == (answer.code, answer.err)
+    assert "Accepted" in answer.out
+    assert ["judge.py"] == sorted(os.listdir(checkout.practice))  # noqa: PTH208  names are wanted
+    attempt = last_attempt(checkout)
+    assert ("accepted", 1.0, "mine.py") == (attempt.status, attempt.total, attempt.path)
+
+
+def test_json_is_alone_on_standard_output(checkout: Checkout) -> None:
+    """What else is to be said goes to standard error; an option may stand before the number."""
+    answer = checkout.call("--json", "--seed", "7", "901")
+    assert 1 == answer.code
+    assert 7 == json.loads(answer.out)["seed"]
+    assert "Created practice/901_double.py from the stub.\n" == answer.err
+
+
+def test_junit_is_written_beside_the_report(checkout: Checkout) -> None:
+    """CI gets its file, the learner still reads the report."""
+    report = checkout.home / "report.xml"
+    answer = checkout.call("901", SOLUTION, "--junit", report)
+    assert 0 == answer.code
+    assert "Accepted" in answer.out
+    assert "3" == ElementTree.parse(report).getroot().find("testsuite").attrib["tests"]  # type: ignore[union-attr]
+
+
+def test_a_junit_file_that_cannot_be_written_is_refused_before_judging(checkout: Checkout) -> None:
+    """Nobody waits for a run whose report is lost."""
+    answer = checkout.call("901", SOLUTION, "--junit", checkout.home / "no" / "report.xml")
+    assert (2, "") == (answer.code, answer.out)
+    assert "can't be written" in answer.err
+    assert not (checkout.home / "data").exists()
+
+
+def test_a_missing_file_is_named_with_its_neighbours_and_never_created(checkout: Checkout) -> None:
+    """The answer says what is near and how to create the file."""
+    (checkout.home / "answer.py").touch()
+    answer = checkout.call("901", "answr.py", cwd=checkout.home)
+    assert (2, "") == (answer.code, answer.out)
+    assert 1 == answer.err.count("\n")
+    assert "no file answr.py. Did you mean: answer.py?" in answer.err
+    assert "start 901 answr.py" in answer.err
+    assert not (checkout.home / "answr.py").exists()
+
+
+def test_a_path_that_names_no_problem_asks_for_one(checkout: Checkout) -> None:
+    """Which problem is my.py for?"""
+    answer = checkout.call("./my.py")
+    assert (2, "") == (answer.code, answer.out)
+    assert "practice/judge.py PROBLEM ./my.py" in answer.err
+
+
+def test_a_practice_folder_that_cannot_be_written_points_to_another_way(checkout: Checkout) -> None:
+    """A read-only checkout still judges a file of one's own."""
+    (checkout.practice / "901_double.py").symlink_to("no_such_folder/901_double.py")
+    answer = checkout.call("902", cwd=checkout.home)
+    assert 1 == answer.code
+    answer = checkout.call("start", "901", checkout.home / "no" / "mine.py")
+    assert 2 == answer.code
+    assert "could not be created: No such file or directory. Use a file of your own:" in answer.err
+
+
+@pytest.mark.parametrize("status", ["unusable", "damaged", "newer"])
+def test_judging_goes_on_without_a_store(checkout: Checkout, status: str) -> None:
+    """The verdict stands; a warning names the file, which stays as it is."""
+    data = checkout.home / "data"
+    if status == "unusable":
+        data.touch()
+    else:
+        data.mkdir()
+        (data / "attempts.db").write_bytes(b"no database at all" * 99)
+    before = data.read_bytes() if data.is_file() else (data / "attempts.db").read_bytes()
+    answer = checkout.call("901", SOLUTION)
+    assert 0 == answer.code
+    assert "Accepted" in answer.out
+    assert 1 == answer.err.count("\n")
+    assert answer.err.startswith(f"warning: {data / 'attempts.db'}: ")
+    assert before == (data.read_bytes() if data.is_file() else (data / "attempts.db").read_bytes())
+
+
+def test_progress_is_shown_on_a_terminal_and_wiped(checkout: Checkout) -> None:
+    """A line says what runs; nothing of it stays above the report."""
+    answer = checkout.call_on_terminal("901", SOLUTION)
+    assert 0 == answer.code
+    live, _, report = answer.out.rpartition("\r\x1b[K")
+    assert "Loading the solution" in live
+    assert "Accepted" in report
+    assert "Loading" not in report
+
+
+def test_no_progress_is_written_to_a_file(checkout: Checkout) -> None:
+    """Neither stream has a control character when nobody is watching."""
+    answer = checkout.call("901", SOLUTION)
+    assert "\r" not in answer.out + answer.err
+    assert "\x1b" not in answer.out + answer.err
+
+
+def test_a_hostile_file_name_is_shown_inert(checkout: Checkout) -> None:
+    """An escape sequence in a name does not reach the terminal."""
+    name = "red\x1b[31m.py"
+    missing = checkout.call("901", name, cwd=checkout.home)
+    assert "\x1b" not in missing.err
+    shutil.copy(SOLUTION, checkout.home / name)
+    judged = checkout.call("901", name, cwd=checkout.home)
+    assert 0 == judged.code
+    assert "\x1b" not in judged.out + judged.err + checkout.call("history").out
+
+
+def test_a_link_loop_is_a_usage_error(checkout: Checkout) -> None:
+    """What is no file is refused without running anything."""
+    loop = Path(checkout.home / "loop.py")
+    loop.symlink_to(loop)
+    answer = checkout.call("901", loop)
+    assert (2, "") == (answer.code, answer.out)
+    assert answer.err.startswith("error: ")
