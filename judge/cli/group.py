@@ -47,7 +47,8 @@ class Top(click.Group):
         if args[:1] == ["help"]:
             args = [*args[1:2], "--help"]
         try:
-            return super().parse_args(ctx, args)
+            # click empties the list that it reads.
+            return super().parse_args(ctx, list(args))
         except click.NoSuchOption as fault:
             known = {name for param in self.commands[DEFAULT].params for name in param.opts}
             if fault.option_name not in known:

@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 Language = Literal["en", "zh"]
@@ -18,7 +18,7 @@ Language = Literal["en", "zh"]
 
 @cache
 def _catalogue(domain: str) -> dict[str, dict[str, str]]:
-    return tomllib.loads(files(__name__).joinpath(f"{domain}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name(f"{domain}.toml").read_text(encoding="utf-8"))
 
 
 def pair(key: str, **values: object) -> dict[str, str]:

@@ -10,7 +10,7 @@ from judge.models.base import Model, Text
 class Missing(Model):
     """A protection that was not in force."""
 
-    what: str
+    what: Text
     why: Text
     fix: Text | None = None
 
@@ -19,7 +19,7 @@ class Isolation(Model):
     """What stood between the submission and the machine."""
 
     level: Literal["L0", "L1", "L2", "L3", "L4"]
-    enforced: tuple[str, ...]
+    enforced: tuple[Text, ...]
     missing: tuple[Missing, ...] = ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -71,6 +71,8 @@ class Diagnostic(Model):
 class TestCase(Model):
     """A collected test, before it ran."""
 
+    __test__: ClassVar[bool] = False
+
     id: str
     """pytest node id, relative to the problem's folder."""
     title: Text
@@ -83,6 +85,8 @@ class TestCase(Model):
 
 class TestOutcome(Model):
     """How one test ended, as the child says."""
+
+    __test__: ClassVar[bool] = False
 
     test: str
     """Id of the test."""

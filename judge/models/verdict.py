@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -34,6 +34,8 @@ class Score(Model):
 
 class TestVerdict(Model):
     """One test, judged from outside."""
+
+    __test__: ClassVar[bool] = False
 
     id: str
     title: Text

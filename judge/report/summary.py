@@ -102,16 +102,16 @@ def _add_isolation(page: Page, isolation: Isolation) -> None:
     ink = page.ink
     text = ink.say("isolation_level", level=isolation.level, count=len(isolation.enforced))
     if isolation.missing:
-        missing = ink.say("comma").join(ink.line(one.what) for one in isolation.missing)
+        missing = ink.say("comma").join(ink.read(one.what) for one in isolation.missing)
         text += ink.say("isolation_missing", missing=missing)
     _add_condition(page, "isolation", text)
     if not page.is_verbose:
         return
     for protection in isolation.enforced:
-        page.add(ink.line(protection), style="dim", indent=INDENT, lead="+ ", lead_style="dim")
+        page.add(ink.read(protection), style="dim", indent=INDENT, lead="+ ", lead_style="dim")
     for one in isolation.missing:
         fix = f" {ink.read(one.fix)}" if one.fix else ""
-        text = f"{ink.line(one.what)}: {ink.read(one.why)}{fix}"
+        text = f"{ink.read(one.what)}: {ink.read(one.why)}{fix}"
         page.add(text, style="dim", indent=INDENT, lead="- ", lead_style="dim")
 
 

@@ -7,27 +7,28 @@ from judge.models.base import Text
 from judge.models.conditions import Isolation, Missing
 from judge.sandbox.supervisor import IS_LINUX
 
-ENFORCED = (
-    "fresh process",
-    "private directory",
-    "scrubbed environment",
-    "stdin never yields",
-    "wall clock outside the process",
-    "output capped",
-    "limits on file size, open files, CPU time and core dumps",
-    "reference in a process of its own",
-)
-
 
 def describe_isolation() -> Isolation:
     """Return the isolation in force; level L0 protects against accidents, not against malice."""
+    enforced = [
+        Text(**pair("sandbox.fresh_process")),
+        Text(**pair("sandbox.private_directory")),
+        Text(**pair("sandbox.clean_environment")),
+        Text(**pair("sandbox.silent_stdin")),
+        Text(**pair("sandbox.outside_clock")),
+        Text(**pair("sandbox.capped_output")),
+        Text(**pair("sandbox.kernel_limits")),
+        Text(**pair("sandbox.separate_reference")),
+    ]
     own_code = Text(**pair("sandbox.own_code_only"))
     missing = [
-        Missing(what=what, why=Text(**pair(f"sandbox.{key}")), fix=own_code)
-        for what, key in (("files", "no_file_rules"), ("network", "no_network_rules"), ("memory", "no_memory_rules"))
+        Missing(what=Text(**pair("sandbox.files")), why=Text(**pair("sandbox.no_file_rules")), fix=own_code),
+        Missing(what=Text(**pair("sandbox.network")), why=Text(**pair("sandbox.no_network_rules")), fix=own_code),
+        Missing(what=Text(**pair("sandbox.memory")), why=Text(**pair("sandbox.no_memory_rules")), fix=own_code),
     ]
-    kill = "whole process tree killed at the end"
-    if not IS_LINUX:
-        kill = "process group killed at the end"
-        missing.append(Missing(what="orphans", why=Text(**pair("sandbox.no_subreaper"))))
-    return Isolation(level="L0", enforced=(*ENFORCED, kill), missing=tuple(missing))
+    if IS_LINUX:
+        enforced.append(Text(**pair("sandbox.tree_killed")))
+    else:
+        enforced.append(Text(**pair("sandbox.group_killed")))
+        missing.append(Missing(what=Text(**pair("sandbox.orphans")), why=Text(**pair("sandbox.no_subreaper"))))
+    return Isolation(level="L0", enforced=tuple(enforced), missing=tuple(missing))

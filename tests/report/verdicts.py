@@ -82,14 +82,20 @@ def verdict(status: Status, tests: tuple[TestVerdict, ...], **changes: object) -
         ),
         "isolation": Isolation(
             level="L0",
-            enforced=("fresh process", "private directory", "wall clock outside the process"),
+            enforced=(
+                both("fresh process", "全新进程"),
+                both("private directory", "私有目录"),
+                both("wall clock outside the process", "进程外的计时"),
+            ),
             missing=(
                 Missing(
-                    what="network",
+                    what=both("network", "网络"),
                     why=both("The submission could use the network.", "提交的代码可以访问网络。"),
                     fix=both("Judge only code that you would run yourself.", "只评判你自己也愿意直接运行的代码。"),
                 ),
-                Missing(what="memory", why=both("Host memory was not limited.", "没有限制主机内存。")),
+                Missing(
+                    what=both("host memory", "主机内存"), why=both("Host memory was not limited.", "没有限制主机内存。")
+                ),
             ),
         ),
         "seed": 184467,
