@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; a word too many is refused."""
-        surplus = super().parse_args(ctx, args)
+        with locate_complaints(ctx):
+            surplus = super().parse_args(ctx, args)
         if surplus and not ctx.resilient_parsing:
             session: Session = ctx.obj
             raise UsageError(
@@ -70,6 +72,16 @@ class Command(click.Command):
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return ``--help``."""
         return describe_help(super().get_help_option(ctx), ctx)
+
+
+@contextmanager
+def locate_complaints(ctx: click.Context) -> Iterator[None]:
+    """Tell click's complaints about options where they arose; its parser leaves some without a context."""
+    try:
+        yield
+    except click.UsageError as fault:
+        fault.ctx = fault.ctx or ctx
+        raise
 
 
 def make_global_options(session: Session, *, is_hidden: bool) -> list[click.Option]:

@@ -9,7 +9,15 @@ from click.shell_completion import CompletionItem
 
 from judge import __version__
 from judge.cli import outlet
-from judge.cli.command import Command, LearnerContext, describe_help, make_global_options, write_options, write_usage
+from judge.cli.command import (
+    Command,
+    LearnerContext,
+    describe_help,
+    locate_complaints,
+    make_global_options,
+    write_options,
+    write_usage,
+)
 from judge.cli.completion import complete_problem
 from judge.cli.session import NUMBERED, Session, is_path
 from judge.cli.welcome import welcome
@@ -44,11 +52,10 @@ class Top(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the global options; an option of ``run`` typed too early means ``run``."""
-        if args[:1] == ["help"]:
-            args = [*args[1:2], "--help"]
         try:
             # click empties the list that it reads.
-            return super().parse_args(ctx, list(args))
+            with locate_complaints(ctx):
+                return super().parse_args(ctx, list(args))
         except click.NoSuchOption as fault:
             known = {name for param in self.commands[DEFAULT].params for name in param.opts}
             if fault.option_name not in known:
@@ -64,6 +71,11 @@ class Top(click.Group):
             UsageError: the word is nearly a command, and no problem.
         """
         word = args[0]
+        if word == "help" and not ctx.resilient_parsing:
+            if not args[1:] or args[1].startswith("-"):
+                outlet.write(ctx.get_help())
+                ctx.exit()
+            return self.resolve_command(ctx, [*args[1:], "--help"])
         if word in self.commands:
             return word, self.commands[word], args[1:]
         import difflib

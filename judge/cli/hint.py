@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import click
 
 from judge.cli import outlet
 from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
 from judge.cli.session import Session
-from judge.errors import JudgeFault, UsageError
+from judge.errors import UsageError
 from judge.report.inert import plain
 
 
@@ -35,15 +33,14 @@ def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
         return 0
     if which is not None and which > len(texts):
         raise UsageError(session.say("cli.no_such_hint", count=len(texts), number=problem.number))
-    seen = session.ask_store(lambda log: log.hints_seen(problem.number), frozenset[int]())
-    unseen = [number for number in range(1, len(texts) + 1) if number not in seen]
+    seen = session.ask_store(lambda log: log.hints_seen(problem.number), None)
+    unseen = [number for number in range(1, len(texts) + 1) if number not in (seen or ())]
     chosen = [*range(1, len(texts) + 1)] if is_all else [which or (unseen or [len(texts)])[0]]
     for number in chosen:
         outlet.write(session.say("cli.hint", at=number, count=len(texts)))
         outlet.write(plain(texts[number - 1].rstrip("\n")))
-        # A hint that can't be recorded was read all the same, and the fault was told when asking.
-        with suppress(JudgeFault):
-            session.attempts.see_hint(problem.number, number)
+    if seen is not None:  # else the store is unusable, and that has been said
+        session.ask_store(lambda log: [log.see_hint(problem.number, number) for number in chosen], [])
     if not is_all:
         left = len([number for number in unseen if number not in chosen])
         key_text = "cli.next_hint" if left else "cli.last_hint"

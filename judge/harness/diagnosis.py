@@ -12,6 +12,7 @@ import pytest
 from _pytest.outcomes import Skipped
 
 from judge.harness.answers import explain_answer
+from judge.harness.asserts import Compared, read_sides
 from judge.harness.diagnostic import Text, diagnostic, text
 from judge.harness.expect import Mismatch
 from judge.harness.frames import Owner, Sources, Trace, describe_frame, trace_of
@@ -43,10 +44,9 @@ class Finding:
 _ENDINGS = (SystemExit, KeyboardInterrupt, GeneratorExit, pytest.exit.Exception)
 
 
-def diagnose(fault: BaseException, sources: Sources) -> Finding:
-    """Explain what a test raised."""
-    fault = _innermost(fault)
-    trace = trace_of(fault, sources)
+def diagnose(fault: BaseException, sources: Sources, compared: Compared | None = None) -> Finding:
+    """Explain what a test raised; ``compared`` is the last comparison that pytest explained."""
+    fault, trace = _innermost(fault, sources)
     last = next((owner for owner in reversed(trace.owners) if owner is not Owner.OTHER), None)
     if isinstance(fault, Mismatch):
         return _mismatch(fault, trace)
@@ -60,7 +60,7 @@ def diagnose(fault: BaseException, sources: Sources) -> Finding:
     if isinstance(fault, NotImplementedError) and last is Owner.LEARNER and _is_hole(trace):
         return _hole(trace)
     if isinstance(fault, AssertionError):
-        return _assertion(fault, trace, is_own=last is Owner.LEARNER)
+        return _own_assertion(fault, trace) if last is Owner.LEARNER else _assertion(fault, trace, compared)
     if trace.learner:
         return _exception(fault, trace, _look_for(fault, trace))
     if trace.shown:
@@ -82,19 +82,20 @@ def diagnose_timeout(trace: Trace, limit_s: float) -> Finding:
     return Finding(Status.TIMED_OUT, diagnostic("timeout", what, look=look, **fields))
 
 
-def _innermost(fault: BaseException) -> BaseException:
-    """Unwrap escapes, and take the first of several failures."""
+def _innermost(fault: BaseException, sources: Sources) -> tuple[BaseException, Trace]:
+    """Unwrap escapes, and take the first of several failures, with the way that led to it."""
+    if isinstance(fault, Escape) and fault.__cause__ is not None:
+        fault = fault.__cause__
+    stack = trace_of(fault, sources).stack
     for _depth in range(100):
-        if isinstance(fault, Escape) and fault.__cause__ is not None:
-            fault = fault.__cause__
-        elif isinstance(fault, BaseExceptionGroup):
-            first = fault.exceptions[0]
-            for note in getattr(fault, "__notes__", ()):
-                first.add_note(note)
-            fault = first
-        else:
+        if not isinstance(fault, BaseExceptionGroup):
             break
-    return fault
+        first = fault.exceptions[0]
+        for note in getattr(fault, "__notes__", ()):
+            first.add_note(note)
+        fault = first
+        stack = stack + trace_of(fault, sources).stack
+    return fault, Trace(sources, stack)
 
 
 def _mismatch(fault: Mismatch, trace: Trace) -> Finding:
@@ -141,18 +142,20 @@ def _hole(trace: Trace) -> Finding:
     return Finding(Status.WRONG, diagnostic("exception", what, **trace.as_fields()))
 
 
-def _assertion(fault: AssertionError, trace: Trace, *, is_own: bool) -> Finding:
-    message = _one_line(fault)
-    if is_own:
-        code, line = trace.learner[-1]
-        message = message or linecache.getline(code.co_filename, line).strip()
-        what = text("own_assertion", message=message)
-        found = diagnostic("exception", what, picture=_notes(fault), **trace.as_fields())
-        return Finding(Status.WRONG, found)
+def _own_assertion(fault: AssertionError, trace: Trace) -> Finding:
+    code, line = trace.learner[-1]
+    what = text("own_assertion", message=_one_line(fault) or linecache.getline(code.co_filename, line).strip())
+    return Finding(Status.WRONG, diagnostic("exception", what, picture=_notes(fault), **trace.as_fields()))
+
+
+def _assertion(fault: AssertionError, trace: Trace, compared: Compared | None) -> Finding:
     whole, is_cut = cut(message_of(fault), MESSAGE_LIMIT)
     picture = _notes(fault) or (whole if "\n" in whole else None)
-    what = text("assertion", message=message or "assert")
-    found = diagnostic("mismatch", what, picture=picture, is_cut=is_cut, **trace.as_fields())
+    expected, actual = read_sides(trace, compared) or (None, None)
+    what = text("assertion", message=_one_line(fault) or "assert")
+    found = diagnostic(
+        "mismatch", what, expected=expected, actual=actual, picture=picture, is_cut=is_cut, **trace.as_fields()
+    )
     return Finding(Status.WRONG, found)
 
 

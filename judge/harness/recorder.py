@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from judge.harness.asserts import Compared
 from judge.harness.channel import Channel
 from judge.harness.clock import Clock, TimeIsUp
 from judge.harness.diagnosis import Escape, Finding, diagnose, diagnose_timeout
@@ -21,6 +22,7 @@ from judge.harness.marks import read_case
 from judge.harness.printed import Printed
 from judge.harness.properties import Search, SearchEnded
 from judge.harness.request import Request
+from judge.harness.show import show
 from judge.models.status import Status
 
 
@@ -55,6 +57,7 @@ class Recorder:
         self._leave = leave
         self._process = Process()
         self._finding: Finding | None = None
+        self._compared: Compared | None = None
         self._search = Search()
         self.has_collected = False
         self.fault: dict[str, Any] | None = None
@@ -97,6 +100,7 @@ class Recorder:
         self._restore(item)
         self._printed.clear()
         self._finding = None
+        self._compared = None
         self._search = Search()
         self._channel.send("started", test=item.nodeid)
         started_s = time.perf_counter()
@@ -138,7 +142,7 @@ class Recorder:
     def _keep(self, fault: BaseException) -> None:
         """Keep the first finding of a test."""
         if self._finding is None and not isinstance(fault, TimeIsUp):
-            self._finding = diagnose(fault, self._sources)
+            self._finding = diagnose(fault, self._sources, self._compared)
 
     def pytest_timeout_set_timer(self, settings: Any) -> bool:  # noqa: ANN401  untyped there
         """Use the judge's alarm in place of pytest-timeout's."""
@@ -188,6 +192,10 @@ class Recorder:
             outcome = "failed"
         message = self._finding.diagnostic["what"]["en"] if self._finding and outcome == "failed" else None
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, message, call.when)  # type: ignore[arg-type]  # pytest's literals
+
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
+        """Keep both sides of an ``assert``, as text, for its diagnosis."""
+        self._compared = Compared(op, show(left), show(right))
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
         """Show warnings of the learner's own lines among what the test printed."""

@@ -114,7 +114,10 @@ class Player:
         addr, block_size = getattr(block, "addr", None), getattr(block, "size", None)
         if type(block) is not self.solution.Block or type(addr) is not int or type(block_size) is not int:
             self.expect.fail(
-                (f"{label} returned something else than a Block of two ints", f"{label} 返回的不是由两个 int 组成的 Block"),
+                (
+                    f"{label} returned something else than a Block of two ints",
+                    f"{label} 返回的不是由两个 int 组成的 Block",
+                ),
                 expected="Block(addr=<int>, size=<int>)",
                 actual=repr(block),
             )
@@ -158,7 +161,9 @@ class Player:
                 expected="[(base, size, stream, [(addr, size, allocated), …]), …]",
                 actual=repr(segments)[:300],
             )
-        self.decisions.append({"snapshot": [[*segment[:3], [list(block) for block in segment[3]]] for segment in segments]})
+        self.decisions.append(
+            {"snapshot": [[*segment[:3], [list(block) for block in segment[3]]] for segment in segments]}
+        )
         self.labels.append("snapshot()")
         return segments
 
@@ -212,7 +217,10 @@ class Player:
         allocated, reserved = self.allocator.memory_allocated(), self.allocator.memory_reserved()
         if type(allocated) is not int or type(reserved) is not int:
             self.expect.fail(
-                ("memory_allocated() and memory_reserved() must return an int", "memory_allocated() 与 memory_reserved() 应返回 int"),
+                (
+                    "memory_allocated() and memory_reserved() must return an int",
+                    "memory_allocated() 与 memory_reserved() 应返回 int",
+                ),
                 actual=[allocated, reserved],
             )
         decision["allocated"] = allocated

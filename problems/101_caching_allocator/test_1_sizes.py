@@ -165,7 +165,10 @@ def test_the_figures_follow_every_call(play: Callable[..., Any]) -> None:
     game.expect.equal(
         (game.allocator.memory_allocated(), game.allocator.memory_reserved()),
         (0, 0),
-        ("A new allocator must report 0 bytes, and ask the driver for nothing", "新建的分配器应报告 0 字节，也不调用驱动"),
+        (
+            "A new allocator must report 0 bytes, and ask the driver for nothing",
+            "新建的分配器应报告 0 字节，也不调用驱动",
+        ),
     )
     game.expect.equal(game.driver.take_calls(), [], ("The driver was called too early", "过早调用了驱动"))
     small = game.malloc(100)

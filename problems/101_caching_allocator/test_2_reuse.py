@@ -90,9 +90,7 @@ def test_a_freed_block_is_reused_at_once(play: Callable[..., Any]) -> None:
     [(MIB + 1, MIB, 2 * MIB), (MIB, MIB + 1, 20 * MIB)],
     ids=["small_from_large", "large_from_small"],
 )
-def test_pools_lend_each_other_nothing(
-    play: Callable[..., Any], cached: int, wanted: int, segment_bytes: int
-) -> None:
+def test_pools_lend_each_other_nothing(play: Callable[..., Any], cached: int, wanted: int, segment_bytes: int) -> None:
     """A free block of one pool never serves a request of the other, however well it fits.
 
     zh: 一个池的空闲块绝不满足另一个池的请求，大小再合适也不行。

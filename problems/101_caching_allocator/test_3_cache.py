@@ -6,8 +6,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import pytest
-
 MIB = 1 << 20
 
 
@@ -87,7 +85,9 @@ def test_snapshot_lists_segments_and_blocks_by_address(play: Callable[..., Any])
     zh: snapshot() 按地址列出所有段，段内按地址列出所有块，包括空闲块。
     """
     game = play(bases=[70 * MIB, 0, 30 * MIB])
-    game.expect.equal(game.snapshot(), [], ("snapshot() of a new allocator must be empty", "新分配器的 snapshot() 应为空"))
+    game.expect.equal(
+        game.snapshot(), [], ("snapshot() of a new allocator must be empty", "新分配器的 snapshot() 应为空")
+    )
     first = game.malloc(600)
     game.malloc(MIB, 2)
     game.malloc(512)

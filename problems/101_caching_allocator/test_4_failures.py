@@ -31,7 +31,10 @@ def test_free_segments_go_back_before_the_second_try(play: Callable[..., Any]) -
     game = play(capacity=44 * MIB)
     kept = fill(game)
     game.malloc(24 * MIB)
-    look = ("Whose free segments went back: all of them, or one stream's?", "归还了哪些空闲段：全部，还是只有某个流的？")
+    look = (
+        "Whose free segments went back: all of them, or one stream's?",
+        "归还了哪些空闲段：全部，还是只有某个流的？",
+    )
     calls = [["malloc", 24 * MIB], ["free", 20 * MIB], ["free", 22 * MIB], ["malloc", 24 * MIB]]
     game.check(look, driver=calls, addr=34 * MIB, reserved=44 * MIB, allocated=29 * MIB)
     game.free(kept)
@@ -187,7 +190,10 @@ def test_another_allocators_block_is_refused(play: Callable[..., Any]) -> None:
     game, other = play(), play(bases=[64 * MIB])
     block = other.malloc(512)
     game.check_nothing_held()
-    what = ("The block is another allocator's: free() must raise ValueError", "块属于另一个分配器：free() 应抛出 ValueError")
+    what = (
+        "The block is another allocator's: free() must raise ValueError",
+        "块属于另一个分配器：free() 应抛出 ValueError",
+    )
     game.refuse_free(block, what)
     own = game.malloc(512)
     game.check(addr=0, allocated=512, reserved=2 * MIB)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -38,11 +39,15 @@ class Watch:
             used = {addr for addr, _, is_used in self._blocks() if is_used}
             for base, length in self.game.driver.sizes.items():
                 if not any(base <= addr < base + length for addr in used):
-                    self._fail(("A request was refused while a segment was wholly free", "还有全空闲段，请求却被拒绝"), base)
+                    self._fail(
+                        ("A request was refused while a segment was wholly free", "还有全空闲段，请求却被拒绝"), base
+                    )
             return
         rounded = max(512, -(-size // 512) * 512)
         if not 0 <= block.size - rounded <= (0 if rounded <= MIB else MIB):
-            self._fail(("The block is smaller than the request, or keeps too much", "块小于请求，或保留的余量过多"), block.addr)
+            self._fail(
+                ("The block is smaller than the request, or keeps too much", "块小于请求，或保留的余量过多"), block.addr
+            )
         self.held.append((block, stream))
 
     def free(self, at: int) -> None:
@@ -52,7 +57,7 @@ class Watch:
     def check(self) -> None:
         """Compare the snapshot with itself, with what is held, and with what the driver gave."""
         segments = self.game.allocator.snapshot()
-        for before, after in zip(segments, segments[1:], strict=False):
+        for before, after in pairwise(segments):
             if before[0] + before[1] > after[0]:
                 self._fail(("Segments overlap, or are not sorted by base", "段有重叠，或没有按起始地址排序"), after[0])
         if {it[0]: it[1] for it in segments} != self.game.driver.sizes:
@@ -72,7 +77,13 @@ class Watch:
         streams = {block.addr: it for block, it in self.held}
         for addr, length, is_used in blocks:
             if addr != at or length <= 0 or length % 512:
-                self._fail(("The blocks of a segment must cover it without gap or overlap", "段内的块应当无缝、无重叠地铺满整个段"), addr)
+                self._fail(
+                    (
+                        "The blocks of a segment must cover it without gap or overlap",
+                        "段内的块应当无缝、无重叠地铺满整个段",
+                    ),
+                    addr,
+                )
             if was_free and not is_used:
                 self._fail(("Two free neighbours were not merged", "两个相邻的空闲块没有合并"), addr)
             if is_used and streams.get(addr, stream) != stream:
@@ -81,7 +92,13 @@ class Watch:
                 self._fail(("A block lies in a segment of the other pool", "块位于另一个池的段中"), addr)
             at, was_free = addr + length, not is_used
         if at != base + size:
-            self._fail(("The blocks of a segment must cover it without gap or overlap", "段内的块应当无缝、无重叠地铺满整个段"), base)
+            self._fail(
+                (
+                    "The blocks of a segment must cover it without gap or overlap",
+                    "段内的块应当无缝、无重叠地铺满整个段",
+                ),
+                base,
+            )
 
     def _blocks(self) -> list[tuple[int, int, bool]]:
         return [block for segment in self.game.allocator.snapshot() for block in segment[3]]
@@ -89,7 +106,11 @@ class Watch:
     def _fail(self, what: Pair, addr: int | None = None) -> None:
         labels = self.game.labels
         steps = [f"{number:>4}. {label}" for number, label in enumerate(labels, 1)][-SHOWN_STEPS:]
-        parts = ["calls so far:" if len(labels) <= SHOWN_STEPS else "the last calls:", *steps, self.game.draw(addr) or ""]
+        parts = [
+            "calls so far:" if len(labels) <= SHOWN_STEPS else "the last calls:",
+            *steps,
+            self.game.draw(addr) or "",
+        ]
         look = ("The calls that led here stand above; play them by hand.", "导致问题的调用见上，请逐步手工推演。")
         self.game.expect.fail(what, look=look, picture="\n".join(parts))
 

@@ -203,7 +203,10 @@ def find_look_at_choice(truth: Truth, wanted: int, stream: int, best: tuple[int,
             f"{best[0]:#x} 处是一整个 {best[1]} 字节的空闲块，应从头用起。它的各部分合并了吗？",
         )
     if taken[1] == best[1]:
-        return (f"Two free blocks of {best[1]} bytes: the lowest address wins.", f"两个 {best[1]} 字节的空闲块：取地址最低的。")
+        return (
+            f"Two free blocks of {best[1]} bytes: the lowest address wins.",
+            f"两个 {best[1]} 字节的空闲块：取地址最低的。",
+        )
     return (
         f"Best fit: a free block of {best[1]} bytes would do, one of {taken[1]} bytes was taken.",
         f"最佳适配：{best[1]} 字节的空闲块就够，却取了 {taken[1]} 字节的。",
@@ -222,14 +225,21 @@ def draw(game: Any, truth: Truth, addr: int | None, draw_map: Any) -> str | None
     segment = truth.find_segment(addr)
     if segment is None:
         return None
-    inside = [block for it in shown.values() for block in it[3] if segment.base <= block[0] < segment.base + segment.size]
+    inside = [
+        block for it in shown.values() for block in it[3] if segment.base <= block[0] < segment.base + segment.size
+    ]
     return str(draw_map(segment, addr, {"real GPU": list(truth.blocks_of(segment)), "yours": inside}))
 
 
 def compare_ends(trace: dict[str, Any], segments: list[Any], expect: Any) -> None:
     """Compare the final snapshot with the GPU's, segment by segment."""
     expected = [
-        (it["addr"], it["size"], it["stream"], [(addr, size, state != "inactive") for addr, size, _, state in it["blocks"]])
+        (
+            it["addr"],
+            it["size"],
+            it["stream"],
+            [(addr, size, state != "inactive") for addr, size, _, state in it["blocks"]],
+        )
         for it in trace["final"]
     ]
     place = (f"At the end of trace {trace['number']}", f"轨迹 {trace['number']} 结束时")

@@ -78,7 +78,7 @@ def test_control_c_ends_everything_with_one_line(checkout: Checkout, options: tu
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc whether a process lives")
 def test_a_killed_judge_leaves_an_interrupted_attempt_and_no_survivor(checkout: Checkout) -> None:
-    """kill -9 in the middle of a run; the next call finds a whole store."""
+    """The judge gets kill -9 in the middle of a run; the next call finds a whole store."""
     process, child = start_sleeper(checkout)
     process.kill()
     process.communicate(timeout=30)

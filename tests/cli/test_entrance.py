@@ -41,7 +41,7 @@ def test_practice_files_shadow_no_module(checkout: Checkout) -> None:
     inside = subprocess.run(
         [sys.executable, "judge.py", "list"],
         cwd=checkout.practice,
-        env=checkout.environment(PYTHONPATH="."),
+        env=checkout.environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -71,8 +71,8 @@ class Report:
         return record
 
     def outcome(self, test: str = "") -> dict[str, Any]:
-        """Return the ``finished`` record of the test whose id holds ``test``."""
-        return next(record for record in self.of_kind("finished") if test in record["test"])
+        """Return the ``finished`` record of the test whose id ends with ``test``."""
+        return next(record for record in self.of_kind("finished") if record["test"].endswith(test))
 
     def diagnostic(self, test: str = "") -> dict[str, Any]:
         """Return the diagnostic of that test."""

@@ -109,7 +109,7 @@ def test_a_thread_that_never_ends_does_not_hold_the_process(tmp_path: Path) -> N
 
 
 def test_a_crash_leaves_a_stack_with_the_line(tmp_path: Path) -> None:
-    """faulthandler names the learner's line at a segmentation fault."""
+    """Faulthandler names the learner's line at a segmentation fault."""
     solution = "import ctypes\n\ndef double(number):\n    return ctypes.string_at(0)\n"
     report = run_child(tmp_path, solution)
     assert -11 == report.exit_code
