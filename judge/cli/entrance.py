@@ -71,7 +71,7 @@ def _call(session: Session, arguments: Sequence[str]) -> int:
 
 def _report(fault: JudgeError, session: Session) -> int:
     """Say what the fault is, where, and what to do, on one line."""
-    outlet.tell(session.say("cli.fault", what=" ".join(str(fault).split())))
+    outlet.tell(session.say("cli.fault", what=session.describe(fault)))
     _show_traceback()
     return fault.exit_code
 

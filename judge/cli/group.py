@@ -80,7 +80,8 @@ class Top(click.Group):
             return word, self.commands[word], args[1:]
         import difflib
 
-        near = difflib.get_close_matches(word, self.commands, 2)
+        begun = [name for name in self.commands if name.startswith(word)]
+        near = begun or difflib.get_close_matches(word, self.commands, 2)
         if near and not ctx.resilient_parsing and not self._is_problem(ctx.obj, word):
             session: Session = ctx.obj
             raise UsageError(

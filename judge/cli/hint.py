@@ -40,7 +40,7 @@ def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
         outlet.write(session.say("cli.hint", at=number, count=len(texts)))
         outlet.write(plain(texts[number - 1].rstrip("\n")))
     if seen is not None:  # else the store is unusable, and that has been said
-        session.ask_store(lambda log: [log.see_hint(problem.number, number) for number in chosen], [])
+        session.ask_store(lambda log: log.see_hints(problem.number, chosen), None)
     if not is_all:
         left = len([number for number in unseen if number not in chosen])
         key_text = "cli.next_hint" if left else "cli.last_hint"

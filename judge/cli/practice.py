@@ -38,8 +38,6 @@ def create(problem: Problem, path: Path, session: Session) -> None:
     """
     stub = problem.stub.read_bytes()
     try:
-        if path.parent.name == "practice":
-            path.parent.mkdir(exist_ok=True)
         with path.open("xb") as file:
             file.write(stub)
     except FileExistsError:

@@ -16,6 +16,7 @@ from judge.cli.progress import show_progress
 from judge.cli.session import Session
 from judge.cli.start import choose_file, make_file_argument
 from judge.errors import JudgeFault, UsageError
+from judge.models.status import Status
 
 if TYPE_CHECKING:
     from judge.models.problem import Problem
@@ -108,20 +109,24 @@ def _settle(problem: Problem, submission: Submission, options: Options, session:
     from judge.verdict import settle
 
     device = choose(problem, options.device)
-    log, attempt = session.attempts, None
+    path, digest = submission.shown_path, submission.sha256
+    attempt = session.ask_store(lambda log: log.begin(problem.number, problem.slug, path, digest), None)
     try:
-        attempt = log.begin(problem.number, problem.slug, submission.shown_path, submission.sha256)
-    except JudgeFault as fault:
-        session.warn(fault)
-    with show_progress(session, is_wanted=not options.json) as on_progress:
-        pair = run_pair(problem, submission, device=device, seed=options.seed, on_progress=on_progress)
-    verdict = settle(problem, submission, pair)
-    if attempt is not None:
-        try:
-            log.finish(attempt, verdict.status, dumps(verdict))
-        except JudgeFault as fault:
-            session.warn(fault)
+        with show_progress(session, is_wanted=not options.json) as on_progress:
+            pair = run_pair(problem, submission, device=device, seed=options.seed, on_progress=on_progress)
+        verdict = settle(problem, submission, pair)
+    except Exception:
+        # Ours, not the learner's; an interrupt passes, and leaves the attempt without an end.
+        _end(attempt, Status.JUDGE_ERROR, "{}", session)
+        raise
+    _end(attempt, verdict.status, dumps(verdict), session)
     return verdict
+
+
+def _end(attempt: int | None, status: Status, verdict_json: str, session: Session) -> None:
+    """Record how the attempt ended; a store that can't be written takes nothing from the verdict."""
+    if attempt is not None:
+        session.ask_store(lambda log: log.finish(attempt, status, verdict_json), None)
 
 
 def _check_junit(path: Path | None, session: Session) -> None:

@@ -90,9 +90,15 @@ class Session:
             self.warn(fault)
             return otherwise
 
+    def describe(self, fault: JudgeError) -> str:
+        """Return place, fault and remedy on one line; a Chinese full stop has its space built in."""
+        where = f"{fault.place}: " if fault.place else ""
+        gap = "" if fault.what.endswith("。") else " "
+        return " ".join(f"{where}{fault.what}{gap}{fault.remedy or ''}".split())
+
     def warn(self, fault: JudgeError) -> None:
         """Say what went wrong beside the matter; the command goes on."""
-        outlet.tell(self.say("cli.warning", what=fault))
+        outlet.tell(self.say("cli.warning", what=self.describe(fault)))
 
 
 def is_path(word: str) -> bool:

@@ -80,10 +80,10 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     """Load hypothesis's profile before a problem's tests that use it are imported."""
     config = parent.config
     is_problem = BINDING in config.stash or (module_path.parent / "problem.toml").is_file()
-    if is_problem and b"hypothesis" in module_path.read_bytes():
+    if is_problem and b"hypothesis" in (source := module_path.read_bytes()):
         from judge.harness.properties import adopt_profile
 
-        adopt_profile(_seed(config))
+        adopt_profile(_seed(config), source)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -16,12 +16,20 @@ SEARCH_S = 2.0
 """How long a smaller failing example is looked for."""
 
 
-def adopt_profile(seed: int) -> None:
+NEEDS_CHARACTERS = (b"text(", b"characters(", b"from_regex(", b"from_type(")
+"""Strategies that read hypothesis's table of characters, which takes seconds to make where it is not cached."""
+
+
+def adopt_profile(seed: int, source: bytes) -> None:
     """Register and load the judge's profile, which draws the run's examples from ``seed``.
 
     Function-scoped fixtures are meant here: ``rng`` and ``evidence`` belong to one test.
+
+    Args:
+        seed: seed of the run.
+        source: the test file; what its strategies need is made ready now, on no test's clock.
     """
-    from hypothesis import HealthCheck, Phase, core, settings
+    from hypothesis import HealthCheck, Phase, core, given, settings, strategies
 
     settings.register_profile(
         PROFILE,
@@ -32,6 +40,8 @@ def adopt_profile(seed: int) -> None:
         suppress_health_check=(HealthCheck.function_scoped_fixture, HealthCheck.too_slow),
     )
     settings.load_profile(PROFILE)
+    if any(sign in source for sign in NEEDS_CHARACTERS):
+        settings(max_examples=1)(given(strategies.text())(lambda _text: None))()
     core.global_force_seed = seed  # type: ignore[assignment]  # its None has no wider type
 
 

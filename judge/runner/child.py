@@ -55,7 +55,7 @@ class Child:
         stdin_out, self._stdin_in = os.pipe()
         passed = (request_out, report_in, self._stack.fileno(), status_in)
         command = [
-            sys.executable, "-I", "-S", str(SUPERVISOR), str(status_in), json.dumps(plan_limits(self.limits.wall_s)),
+            sys.executable, "-I", "-S", str(SUPERVISOR), str(status_in), json.dumps(plan_limits()),
             sys.executable, "-I", str(ENTRY), str(request_out), str(report_in), str(self._stack.fileno()),
         ]  # fmt: skip
         try:

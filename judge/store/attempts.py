@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,9 +102,10 @@ class AttemptLog:
         )
         return frozenset(row[0] for row in rows)
 
-    def see_hint(self, number: int, hint: int) -> None:
-        """Record that a problem's hint, counted from 1, was shown."""
-        self._append("INSERT INTO hint_seen (number, hint, seen_at) VALUES (?, ?, ?)", (number, hint, _now()))
+    def see_hints(self, number: int, hints: Iterable[int]) -> None:
+        """Record that some hints of a problem, counted from 1, were shown."""
+        for hint in hints:
+            self._append("INSERT INTO hint_seen (number, hint, seen_at) VALUES (?, ?, ?)", (number, hint, _now()))
 
     def hints_seen(self, number: int) -> frozenset[int]:
         """Return which hints of a problem were shown, counted from 1."""

@@ -16,7 +16,6 @@ SIGNAL_MEANINGS = {
     "SIGABRT": "abrt",
     "SIGFPE": "fpe",
     "SIGKILL": "kill",
-    "SIGXCPU": "xcpu",
     "SIGXFSZ": "xfsz",
 }
 

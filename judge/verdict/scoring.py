@@ -43,7 +43,6 @@ def _score_correctness(problem: Problem, tests: Sequence[TestVerdict]) -> Score:
         points=passed / whole if whole else None,
         measured=passed if whole else None,
         budget=whole if whole else None,
-        unit="test weight",
         note=None if whole else text("score_no_run"),
     )
 

@@ -43,6 +43,8 @@ class Trial:
 
     def _find(self, outcome: TestOutcome | None) -> Finding:
         expected = _find_outcome(self.oracle, self.case.id)
+        if self._is_machine_too_busy():
+            return Status.NOT_JUDGED, (_diagnose(DiagnosticKind.SKIPPED, "too_busy", "too_busy_look"),)
         if expected is None or expected.status not in (Status.ACCEPTED, Status.NOT_JUDGED):
             status = expected.status.value if expected else Status.NO_RESULT.value
             return Status.JUDGE_ERROR, (_diagnose(DiagnosticKind.JUDGE, "oracle_failed", "report_it", status=status),)
@@ -53,6 +55,14 @@ class Trial:
         if outcome.status is not Status.ACCEPTED:
             return outcome.status, (outcome.diagnostic,) if outcome.diagnostic else ()
         return self._find_in_evidence()
+
+    def _is_machine_too_busy(self) -> bool:
+        """Whether the reference itself was over a budget of time: then this machine tells nothing just now."""
+        return any(
+            item.name == "time_ratio" and item.value > self.case.budget.get(item.name, float("inf"))
+            for item in self.oracle.measurements
+            if item.test == self.case.id
+        )
 
     def _find_missing(self) -> Finding:
         if self.ended is None and not self._broke_off():

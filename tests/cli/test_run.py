@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+import judge.cli
 from judge.store.attempts import Attempt, AttemptLog
-from tests.cli.checkout import SOLUTION, Checkout
+from tests.cli.checkout import PACK, SOLUTION, Checkout
 
 
 def last_attempt(checkout: Checkout) -> Attempt:
@@ -94,14 +95,33 @@ def test_a_path_that_names_no_problem_asks_for_one(checkout: Checkout) -> None:
     assert "practice/judge.py PROBLEM ./my.py" in answer.err
 
 
-def test_a_practice_folder_that_cannot_be_written_points_to_another_way(checkout: Checkout) -> None:
-    """A read-only checkout still judges a file of one's own."""
-    (checkout.practice / "901_double.py").symlink_to("no_such_folder/901_double.py")
-    answer = checkout.call("902", cwd=checkout.home)
-    assert 1 == answer.code
-    answer = checkout.call("start", "901", checkout.home / "no" / "mine.py")
-    assert 2 == answer.code
-    assert "could not be created: No such file or directory. Use a file of your own:" in answer.err
+@pytest.mark.parametrize("place", ["none", "unwritable"])
+def test_without_a_practice_folder_another_way_is_named(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An installed judge has no repository, and a repository may be read-only: a file of one's own will do."""
+    (tmp_path / "practice").touch()  # stands for a folder that can't be written, which root always can
+    monkeypatch.setattr("judge.cli.practice.repository_root", lambda: None if place == "none" else tmp_path)
+    assert 2 == judge.cli.main(["--lang", "en", "--problems", str(PACK), "901"])
+    printed = capsys.readouterr()
+    assert "" == printed.out
+    assert "start 901 FILE" in printed.err
+    assert ("there is no practice folder" if place == "none" else "Not a directory") in printed.err
+
+
+def test_a_fault_of_the_judge_is_on_record_as_one(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The attempt did not end by the learner's hand, nor was it interrupted."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("judge.runner.pair.run_pair", fail)
+    monkeypatch.setenv("TACIT_DATA_DIR", str(checkout.home / "data"))
+    assert 3 == judge.cli.main(["--lang", "en", "--problems", str(PACK), "901", str(SOLUTION)])
+    assert "not of your solution: RuntimeError: broken" in capsys.readouterr().err
+    assert ("judge_error", None) == (last_attempt(checkout).status, last_attempt(checkout).total)
 
 
 @pytest.mark.parametrize("status", ["unusable", "damaged", "newer"])

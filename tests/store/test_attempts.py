@@ -91,8 +91,8 @@ def test_solved_are_the_problems_accepted_at_least_once(log: AttemptLog) -> None
 
 def test_seen_hints_are_counted_by_problem(log: AttemptLog) -> None:
     """A hint shown twice is one hint."""
-    for hint in (1, 3, 3):
-        log.see_hint(901, hint)
+    log.see_hints(901, [1, 3])
+    log.see_hints(901, [3])
     assert frozenset({1, 3}) == log.hints_seen(901)
     assert frozenset() == log.hints_seen(902)
 
@@ -120,7 +120,7 @@ def test_a_name_that_is_no_text_is_kept_as_an_escape(log: AttemptLog) -> None:
 def test_no_row_is_changed_deleted_or_replaced(log: AttemptLog, statement: str) -> None:
     """The file itself refuses, whoever asks."""
     log.finish(begin(log), "wrong", VERDICT)
-    log.see_hint(901, 1)
+    log.see_hints(901, [1])
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         change(log, statement)
     assert ("wrong", 901) == (log.history()[0].status, log.history()[0].number)

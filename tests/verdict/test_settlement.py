@@ -173,6 +173,17 @@ def test_a_figure_over_its_budget_is_wrong():
     assert (time.is_judged, time.measured, time.budget, time.points) == (True, 8.0, 4.0, 0.5)
 
 
+def test_a_busy_machine_blames_nobody():
+    """Where the reference too is over a budget of time, the test is not judged: neither passed nor our fault."""
+    cases = (r.case("a"), r.case("b", budget={"time_ratio": 4.0}))
+    failed = (r.outcome("a"), r.outcome("b", Status.WRONG, diagnostic=r.failure()))
+    oracle = r.run("oracle", tests=cases, outcomes=failed, measurements=(r.figure("b", 5.0),))
+    for outcomes in (failed, (r.outcome("a"), r.outcome("b"))):
+        verdict = r.judged(r.run(tests=cases, outcomes=outcomes), oracle)
+        assert [test.status for test in verdict.tests] == [Status.ACCEPTED, Status.NOT_JUDGED]
+        assert verdict.status == Status.NOT_JUDGED
+
+
 def test_a_figure_that_is_nan_is_over_its_budget():
     """NaN is below nothing."""
     cases = (r.case("a"), r.case("b", budget={"time_ratio": 4.0}))
