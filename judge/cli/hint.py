@@ -9,7 +9,6 @@ from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
 from judge.cli.session import Session
 from judge.errors import UsageError
-from judge.report.inert import plain
 
 
 def make_hint(session: Session) -> Command:
@@ -38,7 +37,7 @@ def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
     chosen = [*range(1, len(texts) + 1)] if is_all else [which or (unseen or [len(texts)])[0]]
     for number in chosen:
         outlet.write(session.say("cli.hint", at=number, count=len(texts)))
-        outlet.write(plain(texts[number - 1].rstrip("\n")))
+        outlet.write(texts[number - 1].rstrip("\n"))
     if seen is not None:  # else the store is unusable, and that has been said
         session.ask_store(lambda log: log.see_hints(problem.number, chosen), None)
     if not is_all:

@@ -29,7 +29,6 @@ def make_list(session: Session) -> Command:
 def list_problems(session: Session, topic: str | None, is_unsolved: bool) -> int:
     """Print the problems by number, then what is wrong with broken ones."""
     from judge.catalog.listing import read_rows
-    from judge.report.inert import plain
 
     listing = read_rows(session.packs)
     solved = session.ask_store(lambda log: log.solved(), frozenset[int]())
@@ -46,7 +45,7 @@ def list_problems(session: Session, topic: str | None, is_unsolved: bool) -> int
     if listing.faults:
         outlet.write("\n" + session.say("cli.broken", count=len(listing.faults)))
         for fault in listing.faults:
-            outlet.write(plain(f"  {session.describe(fault)}"))
+            outlet.write(f"  {session.describe(fault)}")
     return 0
 
 
@@ -54,7 +53,7 @@ def _describe(row: Row, solved: frozenset[int], session: Session) -> tuple[str, 
     return (
         _mark() if row.number in solved else " ",
         str(row.number),
-        plain(row.title[session.language]),
+        row.title[session.language],
         row.topic,
         f"{row.difficulty}/5",
     )

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from judge.report.inert import plain
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -27,16 +29,16 @@ def prepare() -> None:
 def write(text: str) -> None:
     """Write a line or page to standard output; a closed pipe (``| head``) is no fault.
 
+    Control characters are shown, not obeyed: titles and file names are other people's.
+
     Raises:
         OutputLost: the disk is full, or the device is broken.
     """
-    _put(sys.stdout, text)
+    _put(sys.stdout, plain(text))
 
 
 def tell(text: str) -> None:
-    """Write a line about the call itself to standard error; control characters are shown, not obeyed."""
-    from judge.report.inert import plain
-
+    """Write a line about the call itself to standard error."""
     with contextlib.suppress(OutputLost):
         _put(sys.stderr, plain(text))
 
@@ -73,7 +75,7 @@ def draw(paint: Callable[[Console], None], *, is_paged: bool = False) -> None:
         os.environ.setdefault("LESS", "-RFX")
         pydoc.pager(text)
     else:
-        write(text)
+        _put(sys.stdout, text)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

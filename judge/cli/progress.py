@@ -10,6 +10,7 @@ from rich.cells import set_cell_size
 
 from judge.cli import outlet
 from judge.cli.session import Session
+from judge.report.inert import plain
 
 CLEAR_LINE = "\r\x1b[K"
 
@@ -44,8 +45,6 @@ def describe(session: Session, finished: int, total: int, running: str | None) -
 
 def _draw(line: str) -> None:
     import shutil
-
-    from judge.report.inert import plain
 
     # One column stays free: some terminals wrap as soon as the last one is filled.
     width = shutil.get_terminal_size().columns - 1

@@ -9,6 +9,7 @@ from judge.cli import outlet
 from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
 from judge.cli.session import Session
+from judge.report.inert import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +37,5 @@ def show(session: Session, key: str) -> int:
 def draw_markdown(console: Console, text: str) -> None:
     """Draw Markdown of a problem's author in the width of a book's page."""
     from rich.markdown import Markdown
-
-    from judge.report.inert import plain
 
     console.print(Markdown(plain(text), code_theme="ansi_dark"), width=min(console.width, 100))

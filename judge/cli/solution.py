@@ -13,6 +13,7 @@ from judge.cli.completion import make_problem_argument
 from judge.cli.session import Session
 from judge.cli.show import draw_markdown
 from judge.errors import UsageError
+from judge.report.inert import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,4 +71,4 @@ def _draw(console: Console, text: str, code: str) -> None:
 
     draw_markdown(console, text)
     console.print()
-    console.print(Syntax(code, "python", theme="ansi_dark", word_wrap=True))
+    console.print(Syntax(plain(code), "python", theme="ansi_dark", word_wrap=True))

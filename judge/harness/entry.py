@@ -22,6 +22,7 @@ def _find_package() -> str:
 ROOT = _find_package()
 
 import faulthandler  # noqa: E402
+import warnings  # noqa: E402
 from importlib.metadata import PackageNotFoundError, version  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import NoReturn  # noqa: E402
@@ -37,7 +38,7 @@ from judge.harness.diagnostic import diagnostic, text  # noqa: E402
 from judge.harness.frames import Sources, Trace  # noqa: E402
 from judge.harness.keyboard import install_keyboard  # noqa: E402
 from judge.harness.leftovers import Process, restore_torch  # noqa: E402
-from judge.harness.loading import Loaded, load_solution  # noqa: E402
+from judge.harness.loading import Loaded, avoid_files, load_solution  # noqa: E402
 from judge.harness.printed import Printed, install_tee  # noqa: E402
 from judge.harness.recorder import Recorder  # noqa: E402
 from judge.harness.request import Request, read_request  # noqa: E402
@@ -86,13 +87,14 @@ class Run:
     def _load(self) -> Loaded:
         """Load the solution on a clock of its own."""
         request = self._request
+        shown = request.shown_path
         source = Path(request.solution_path).read_bytes()
         stub = Path(request.stub_path).read_text(encoding="utf-8")
         before = Process()
         self._clock.arm_stack(request.load_s)
         self._clock.start(request.load_s)
         try:
-            loaded = load_solution(source, request.shown_path, stub, self._sources, request.shown_path)
+            loaded = load_solution(source, stub, self._sources, shown_path=shown, file=avoid_files(shown))
         except TimeIsUp:
             self._clock.stop()
         except LoadFailure:
@@ -185,6 +187,8 @@ def main(arguments: list[str]) -> NoReturn:
     for name in [name for name in os.environ if name.startswith("PYTEST_")]:
         del os.environ[name]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    # Torch says so wherever numpy is not installed; it is not the learner's doing.
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
     install_keyboard()
     printed = install_tee()
     _forget_repository(ROOT)

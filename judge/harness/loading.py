@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from judge.harness.clock import TimeIsUp
 from judge.harness.diagnosis import diagnose
 from judge.harness.frames import Sources
 from judge.harness.interface import check_interface
@@ -27,52 +28,43 @@ class Loaded:
     warnings: tuple[dict[str, Any], ...]
 
 
-def load_solution(source: bytes, filename: str, stub: str, sources: Sources, shown_path: str) -> Loaded:
+def load_solution(source: bytes, stub: str, sources: Sources, *, shown_path: str, file: str) -> Loaded:
     """Compile and import the solution, and compare it with its stub.
 
     Args:
         source: the file's bytes.
-        filename: name under which it is compiled, and which its traceback shows.
         stub: text of the stub.
-        sources: who owns which file name.
+        sources: who owns which file name; the solution is compiled under ``sources.learner``.
         shown_path: name of the file in a diagnostic.
+        file: ``__file__`` of the module.
 
     Raises:
         LoadFailure: it does not compile, import or have the stub's names.
     """
     lines = decode_source(source, shown_path)
     # No time of change: traceback then never looks for the file on disk.
-    linecache.cache[filename] = (len(source), None, lines, filename)
-    code, warned = compile_source(lines, filename, shown_path)
+    linecache.cache[sources.learner] = (len(source), None, lines, sources.learner)
+    code, warned = compile_source(lines, sources.learner, shown_path)
     module = ModuleType(MODULE)
-    module.__spec__ = ModuleSpec(MODULE, None, origin=filename)
-    module.__file__ = _harmless_name(filename)
+    module.__spec__ = ModuleSpec(MODULE, None, origin=file)
+    module.__file__ = file
     sys.modules[MODULE] = module
     try:
         exec(code, module.__dict__)
-    except Exception as fault:
-        raise _raised(fault, sources) from None
-    except (SystemExit, KeyboardInterrupt, GeneratorExit) as fault:
-        raise _raised(fault, sources) from None
+    except TimeIsUp:
+        raise
     except BaseException as fault:
-        if type(fault).__module__.startswith("judge."):
-            raise
-        raise _raised(fault, sources) from None
+        raise LoadFailure(Status.RUNTIME_ERROR, diagnose(fault, sources).diagnostic) from None
     slips = check_interface(vars(module), stub, shown_path)
     if slips is not None:
         raise LoadFailure(Status.WRONG, slips)
     return Loaded(module, tuple(warned))
 
 
-def _harmless_name(filename: str) -> str:
-    """Return a ``__file__`` that names no file in the working folder.
+def avoid_files(name: str) -> str:
+    """Return ``name`` in a form that names no file.
 
-    Hypothesis reads the source of local modules for constants to try: the subject's examples would
-    then differ from the oracle's.
+    Hypothesis reads the source of local modules for constants to try: through a ``__file__`` that
+    exists, the subject's examples would differ from the oracle's.
     """
-    return filename if os.path.isabs(filename) or not os.path.exists(filename) else f"<{filename}>"  # noqa: PTH110, PTH117
-
-
-def _raised(fault: BaseException, sources: Sources) -> LoadFailure:
-    found = diagnose(fault, sources)
-    return LoadFailure(Status.RUNTIME_ERROR, found.diagnostic)
+    return f"<{name}>" if Path(name).exists() else name

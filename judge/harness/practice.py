@@ -36,7 +36,7 @@ def load_practice(folder: Path, given: str | None) -> ModuleType:
     stub = (folder / "stub.py").read_text(encoding="utf-8")
     try:
         sources = Sources(filename, str(folder))
-        return load_solution(path.read_bytes(), filename, stub, sources, shown).module
+        return load_solution(path.read_bytes(), stub, sources, shown_path=shown, file=filename).module
     except LoadFailure as failure:
         found = failure.diagnostic
     pytest.exit(_told(found, language), returncode=NOT_LOADED)

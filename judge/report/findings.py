@@ -25,6 +25,16 @@ class Finding:
     output: str = ""
     output_dropped_bytes: int = 0
 
+    @property
+    def function(self) -> str:
+        """Id of the test without its parameters."""
+        return self.test.partition("[")[0]
+
+    @property
+    def parameters(self) -> str:
+        """Parameters of the test as they end its title, with the space before them; empty without any."""
+        return f" {self.test.removeprefix(self.function)}".rstrip()
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -65,7 +75,8 @@ def sort_findings(verdict: Verdict, ink: Ink) -> Findings:
 
 
 def _is_unrun(test: TestVerdict) -> bool:
-    return test.status is Status.NO_RESULT and not test.diagnostics
+    is_unexplained = test.status is Status.NO_RESULT and not test.diagnostics
+    return is_unexplained or (test.status is Status.NOT_JUDGED and test.duration_s is None)
 
 
 def _is_failed(test: TestVerdict) -> bool:
@@ -122,7 +133,7 @@ def _with_run_output(finding: Finding, verdict: Verdict) -> Finding:
 
 
 def _count_reasons(verdict: Verdict, ink: Ink) -> tuple[tuple[str, int], ...]:
-    skipped = [test for test in verdict.tests if test.status is Status.NOT_JUDGED]
+    skipped = [test for test in verdict.tests if test.status is Status.NOT_JUDGED and not _is_unrun(test)]
     return tuple(
         Counter(
             ink.line(test.diagnostics[0].what.in_language(ink.language)) if test.diagnostics else "" for test in skipped

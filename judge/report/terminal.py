@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
@@ -71,10 +73,12 @@ def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
     if not others:
         return
     page.heading(page.ink.say("optional_failed" if is_accepted else "also_failed", count=len(others)))
-    for finding in others[:MAX_OTHERS]:
-        _add_in_short(page, finding, is_optional_named=not is_accepted)
-    if len(others) > MAX_OTHERS:
-        page.add(page.ink.say("more_failures", count=len(others) - MAX_OTHERS), style="dim", indent=2)
+    groups = [list(group) for _, group in groupby(others, key=lambda finding: finding.function or finding.title)]
+    for group in groups[:MAX_OTHERS]:
+        _add_in_short(page, group[0], len(group), is_optional_named=not is_accepted)
+    left = sum(map(len, groups[MAX_OTHERS:]))
+    if left:
+        page.add(page.ink.say("more_failures", count=left), style="dim", indent=2)
 
 
 def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
@@ -95,15 +99,18 @@ def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
     add_output(page, finding.output, finding.output_dropped_bytes)
 
 
-def _add_in_short(page: Page, finding: Finding, *, is_optional_named: bool) -> None:
-    """Write one line: the title and what broke, which gets at least a third of the width."""
+def _add_in_short(page: Page, finding: Finding, count: int, *, is_optional_named: bool) -> None:
+    """Write one line for a test's failed cases: the title and what broke first, in a third of the width or more."""
     ink = page.ink
+    cases = f" ×{count}" if count > 1 else ""
+    name = finding.title.removesuffix(finding.parameters) if count > 1 else finding.title
     optional = ink.say("optional") if is_optional_named and not finding.is_required else ""
+    tail = cases + optional
     what = ink.line(finding.diagnostics[0].what.in_language(ink.language)) if finding.diagnostics else ""
-    room = page.width - 4 - cell_len(optional)
+    room = page.width - 4 - cell_len(tail)
     title_room = room - min(cell_len(what), room // 3) - 2 if what else room
-    title = crop(finding.title, title_room, ink.glyph("cut"))
-    line = Text("  ").append(ink.mark(finding.status) + " ", style_of(finding.status)).append(title + optional)
+    title = crop(name, title_room, ink.glyph("cut"))
+    line = Text("  ").append(ink.mark(finding.status) + " ", style_of(finding.status)).append(title + tail)
     rest = crop(what, room - cell_len(title) - 2, ink.glyph("cut"))
     page.add_line(line.append(f"  {rest}".rstrip(), "dim"))
 

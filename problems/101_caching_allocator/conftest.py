@@ -180,13 +180,6 @@ class Player:
                 )
                 self.expect.fail(what, value, actual[name], look=look, picture=self.draw(actual.get("addr")))
 
-    def check_nothing_held(self) -> None:
-        """Check that the allocator, which has served nothing yet, holds nothing."""
-        what = ("An allocator that served nothing holds memory", "还没有分配过的分配器却持有内存")
-        look = ("Is the state kept in the class instead of the object?", "状态是不是放在了类上，而不是对象上？")
-        self.expect.equal(self.allocator.memory_allocated(), 0, what, look)
-        self.expect.equal(self.allocator.memory_reserved(), 0, what, look)
-
     def record(self) -> None:
         """Hand the decisions over as evidence."""
         self.evidence.exact("decisions", self.decisions, labels=self.labels)

@@ -189,7 +189,9 @@ def test_another_allocators_block_is_refused(play: Callable[..., Any]) -> None:
     """
     game, other = play(), play(bases=[64 * MIB])
     block = other.malloc(512)
-    game.check_nothing_held()
+    held = (game.allocator.memory_allocated(), game.allocator.memory_reserved())
+    look = ("Is the state kept in the class instead of the object?", "状态是不是放在了类上，而不是对象上？")
+    game.expect.equal(held, (0, 0), ("A new allocator holds memory", "新建的分配器却持有内存"), look)
     what = (
         "The block is another allocator's: free() must raise ValueError",
         "块属于另一个分配器：free() 应抛出 ValueError",

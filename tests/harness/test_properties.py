@@ -40,7 +40,9 @@ def test_subject_and_oracle_see_the_same_examples(tmp_path: Path) -> None:
     """Examples depend on the seed alone, not on the constants in the solution."""
     one = run(tmp_path, "one", "def double(number):\n    return number * 2\n")
     constants = "X = (987654, 123456.5, 'needle', 4242424242)\n"
-    other = run(tmp_path, "other", f"{constants}def double(number):\n    return number + number\n")
+    existing = tmp_path / "existing.py"
+    existing.write_text(f"{constants}def double(number):\n    return number + number\n", encoding="utf-8")
+    other = run(tmp_path, "other", existing.read_text(encoding="utf-8"), shown_path=str(existing))
     third = run(tmp_path, "third", "def double(number):\n    return number * 2\n", seed=8)
     seen = [[record["value"] for record in report.of_kind("evidence")] for report in (one, other, third)]
     assert len(seen[0]) >= 60
