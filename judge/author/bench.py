@@ -36,9 +36,7 @@ class Candidate:
 
     def as_submission(self) -> Submission:
         """Return the source as if a learner had handed it in."""
-        return Submission(
-            source=self.source, shown_path=self.name, sha256=hashlib.sha256(self.source).hexdigest()
-        )
+        return Submission(source=self.source, shown_path=self.name, sha256=hashlib.sha256(self.source).hexdigest())
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from judge.models.base import Model, Text
 from judge.models.verdict import ProblemName
 
 
-def text(name: str, **values: object) -> Text:
+def text(key: str, **values: object) -> Text:
     """Return a message of this layer in both languages; a value may itself be a text of both."""
     both = {
         language: {
-            key: value.in_language(language) if isinstance(value, Text) else value for key, value in values.items()
+            name: value.in_language(language) if isinstance(value, Text) else value for name, value in values.items()
         }
         for language in ("en", "zh")
     }
-    return Text(**{language: pair(f"author.{name}", **filled)[language] for language, filled in both.items()})
+    return Text(**{language: pair(f"author.{key}", **filled)[language] for language, filled in both.items()})
 
 
 class Finding(Model):

@@ -36,9 +36,7 @@ def find_orphans(problems: Sequence[Problem]) -> list[Finding]:
     ]
 
 
-def _strays_in(
-    folder: Path, files: Sequence[str], folders: Sequence[str]
-) -> Iterator[tuple[Path, Sequence[str]]]:
+def _strays_in(folder: Path, files: Sequence[str], folders: Sequence[str]) -> Iterator[tuple[Path, Sequence[str]]]:
     for path in _list_own(folder):
         known = folders if path.is_dir() else files
         if not any(fnmatchcase(path.name, pattern) for pattern in known):

@@ -70,12 +70,11 @@ def _describe(change: Change, reference: str, changed: str, owners: list[tuple[s
     old, new = reference.splitlines(), changed.splitlines()
     before: list[str] = []
     after: list[str] = []
-    line = change.start[0]
     for tag, old_start, old_stop, new_start, new_stop in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         if tag != "equal":
-            line = line if before or after else old_start + 1
             before += old[old_start:old_stop]
             after += new[new_start:new_stop]
+    line = change.start[0]
     diff = difflib.unified_diff(old, new, "solution.py", "solution.py", lineterm="")
     return Mutant(
         operator=change.operator,

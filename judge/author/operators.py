@@ -147,5 +147,5 @@ class DeleteStatement:
         if statement.type != "expr_stmt":
             return False
         target, sign = statement.children[:2]
-        is_augmented = sign.type == "operator" and sign.value != "=" or sign.type == "augassign"
+        is_augmented = (sign.type == "operator" and sign.value != "=") or sign.type == "augassign"
         return is_augmented or (sign.type == "operator" and target.type in ("atom_expr", "power"))

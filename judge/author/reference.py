@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from judge.author.bench import Bench, Candidate, Key, explain
 from judge.author.findings import Finding, find, text
 from judge.author.titles import read_test_functions
+from judge.locale import pair
 from judge.models.base import Text
 from judge.models.problem import Problem
 from judge.models.record import RunRecord
@@ -31,18 +32,17 @@ def prove_reference(bench: Bench) -> Proof:
     problem = bench.problem
     candidate = Candidate("solution.py", problem.reference.read_bytes())
     first = secrets.randbits(31)
-    findings: tuple[Finding, ...] = ()
     key = None
     for seed in range(first, first + RUNS):
-        pair, verdict = bench.judge_pair(candidate, seed)
-        key = key or Key(pair.oracle, seed)
-        silent = find_silent(problem, pair.oracle)
+        runs, verdict = bench.judge_pair(candidate, seed)
+        key = key or Key(runs.oracle, seed)
+        silent = find_silent(problem, runs.oracle)
         if silent:
             return Proof(tuple(silent))
         if verdict.status not in (Status.ACCEPTED, Status.NOT_JUDGED):
-            status = text(f"status_{verdict.status.value}")
-            refused = find("reference_refused", problem.reference, status=status, what=explain(verdict), seed=seed)
-            return Proof((*findings, refused))
+            status = Text(**pair(f"report.status_{verdict.status.value}"))
+            what = explain(verdict)
+            return Proof((find("reference_refused", problem.reference, status=status, what=what, seed=seed),))
     assert key is not None  # RUNS is not 0
     return _weigh_skips(key)
 

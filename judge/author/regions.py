@@ -10,6 +10,8 @@ from judge.author.operators import Position
 from judge.author.shape import shape_of_node
 from judge.author.stub import Function, list_functions
 
+Placed = ast.stmt | ast.expr
+
 PRINTED = ("__repr__", "__str__")
 """Methods that only people read."""
 
@@ -44,7 +46,7 @@ def find_quiet_regions(reference: str, stub: str) -> list[Region]:
     return regions + [_region_of(node, lines) for node in _list_given(tree, ast.parse(stub))]
 
 
-def _list_quiet(node: ast.AST) -> Iterator[ast.AST]:
+def _list_quiet(node: ast.AST) -> Iterator[Placed]:
     """Yield the quiet parts that hang directly in a node."""
     if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
         yield node.annotation
@@ -62,27 +64,27 @@ def _list_quiet(node: ast.AST) -> Iterator[ast.AST]:
 
 def _list_given(reference: ast.Module, stub: ast.Module) -> Iterator[ast.stmt]:
     """Yield the statements, at the top and in classes, that stand in the stub word for word."""
-    given = {shape for path, node in _list_statements(stub) for shape in [(path, shape_of_node(node))]}
-    kept = list(_list_statements(reference))
-    for path, node in kept:
-        if (path, shape_of_node(node)) in given:
+    given = {(owner, shape_of_node(node)) for owner, node in _list_statements(stub)}
+    for owner, node in _list_statements(reference):
+        if (owner, shape_of_node(node)) in given:
             yield node
 
 
 def _list_statements(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield each statement with the class that it stands in, empty at the top."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield from ((node.name, inner) for inner in node.body)
         yield "", node
 
 
-def _region_of(node: ast.AST, lines: list[str]) -> Region:
+def _region_of(node: Placed, lines: list[str]) -> Region:
     """Return a node's place, decorators included, with columns in characters as parso counts them."""
-    first = min([node, *getattr(node, "decorator_list", [])], key=lambda one: (one.lineno, one.col_offset))
-    start = (first.lineno, _character(lines, first.lineno, first.col_offset))
-    if first is not node:
-        start = (first.lineno, 0)  # the sign @ stands before the decorator
-    return Region(start, (node.end_lineno, _character(lines, node.end_lineno, node.end_col_offset)))
+    start = (node.lineno, _character(lines, node.lineno, node.col_offset))
+    if isinstance(node, Function | ast.ClassDef) and node.decorator_list:
+        start = (node.decorator_list[0].lineno, 0)  # the sign @ stands before the decorator
+    line, byte = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    return Region(start, (line, _character(lines, line, byte)))
 
 
 def _character(lines: list[str], line: int, byte: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 
 from judge.author.stub import Function
 
@@ -26,8 +27,8 @@ def shape_of(source: str) -> str:
 
 
 def shape_of_node(node: ast.AST) -> str:
-    """Return such a text for a part of a program, which may be changed by it."""
-    return ast.dump(_Simplifier().visit(node))
+    """Return such a text for a part of a program."""
+    return ast.dump(_Simplifier().visit(copy.deepcopy(node)))
 
 
 class _Simplifier(ast.NodeTransformer):

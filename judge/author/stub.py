@@ -6,6 +6,7 @@ import ast
 
 from judge.author.bench import Bench, Candidate, Key, OnDone, explain
 from judge.author.findings import Finding, find
+from judge.models.problem import Problem
 from judge.models.status import Status
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,6 +24,11 @@ def judge_stub(bench: Bench, key: Key, on_done: OnDone) -> list[Finding]:
     if verdict.status in (Status.ACCEPTED, Status.NOT_JUDGED):
         return [find("stub_accepted", path)]
     return [find("stub_breaks", path, what=explain(verdict))]
+
+
+def read_sources(problem: Problem) -> tuple[str, str]:
+    """Return the texts of stub and reference; an editor's byte order mark is no part of them."""
+    return problem.stub.read_text(encoding="utf-8-sig"), problem.reference.read_text(encoding="utf-8-sig")
 
 
 def list_holes(tree: ast.Module) -> dict[str, Function]:

@@ -72,13 +72,14 @@ def check_tests(problem: Problem) -> list[Finding]:
 def _check_imports(path: Path, tree: ast.Module) -> Iterator[Finding]:
     for node in ast.walk(tree):
         names: list[str] = []
+        line = None
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names, line = [alias.name for alias in node.names], node.lineno
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names = [node.module]
+            names, line = [node.module], node.lineno
         for name in names:
             if name.split(".")[0] in FORBIDDEN:
-                yield find("test_imports", path, line=node.lineno, name=name)
+                yield find("test_imports", path, line=line, name=name)
 
 
 def _check_title(test: TestFunction) -> Iterator[Finding]:

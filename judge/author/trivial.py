@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from judge.author.bench import Bench, Candidate, Key, OnDone, explain
-from judge.author.findings import Finding, find
+from judge.author.findings import Finding, find, text
 from judge.author.shape import shape_of
 from judge.author.stub import Function, list_functions, list_holes
 from judge.models.status import Status
@@ -32,22 +32,19 @@ class TrivialAnswer:
     source: bytes
 
 
-def judge_trivial(
-    bench: Bench, answers: list[TrivialAnswer], key: Key, on_done: OnDone
-) -> tuple[list[Finding], int]:
+def judge_trivial(bench: Bench, answers: list[TrivialAnswer], key: Key, on_done: OnDone) -> tuple[list[Finding], int]:
     """Return a finding for each trivial answer that is accepted, and how many only skipped tests could refuse."""
+    path = bench.problem.stub
     candidates = [Candidate("solution.py", answer.source) for answer in answers]
     verdicts = bench.judge_all(candidates, key, on_done, to_first_failure=True)
     findings = []
     for answer, verdict in zip(answers, verdicts, strict=True):
-        path = bench.problem.stub
+        shown = text("first_argument") if answer.answer == ANSWERS[-1] else answer.answer
         if verdict.status is Status.JUDGE_ERROR:
-            findings.append(find("run_broke", path, name=answer.answer, what=explain(verdict)))
-        elif verdict.status is Status.ACCEPTED and answer.function:
-            rule = "trivial_function_accepted"
-            findings.append(find(rule, path, function=answer.function, answer=answer.answer))
+            findings.append(find("run_broke", path, name=shown, what=explain(verdict)))
         elif verdict.status is Status.ACCEPTED:
-            findings.append(find("trivial_accepted", path, answer=answer.answer))
+            rule = "trivial_function_accepted" if answer.function else "trivial_accepted"
+            findings.append(find(rule, path, function=answer.function, answer=shown))
     return findings, sum(verdict.status is Status.NOT_JUDGED for verdict in verdicts)
 
 
@@ -86,18 +83,19 @@ def _fill_reference(reference: str, holes: list[str]) -> Iterator[TrivialAnswer]
             continue  # inherited or assigned: there is no body to replace
         for answer in ANSWERS:
             tree = copy.deepcopy(whole)
-            if _fill(list_functions(tree)[hole], answer, is_method="." in hole):
-                yield TrivialAnswer(answer, hole, ast.unparse(tree).encode())
+            written = _fill(list_functions(tree)[hole], answer, is_method="." in hole)
+            if written is not None:
+                yield TrivialAnswer(written, hole, ast.unparse(tree).encode())
 
 
-def _fill(function: Function, answer: str, *, is_method: bool) -> bool:
-    """Replace a function's body; return whether the answer fits it, else ``return None`` stands there."""
+def _fill(function: Function, answer: str, *, is_method: bool) -> str | None:
+    """Replace a function's body; return it, or ``None`` where the answer doesn't fit and ``return None`` stands."""
     first = _first_argument(function, is_method=is_method)
     # __init__ may return nothing: another answer would fail for a reason that no test has to find.
     fits = (function.name != "__init__" or answer == "return None") and ("first" not in answer or bool(first))
     body = answer.replace("first", first) if fits else "return None"
     function.body = ast.parse(f"def body():\n    {body}").body[0].body  # type: ignore[attr-defined]  # a def
-    return fits
+    return body if fits else None
 
 
 def _first_argument(function: Function, *, is_method: bool) -> str:

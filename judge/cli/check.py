@@ -2,21 +2,78 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 import click
 
+from judge.cli import outlet
 from judge.cli.command import Command
 from judge.cli.completion import complete_problem
+from judge.cli.progress import open_live_line
 from judge.cli.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judge.models.base import Text
+    from judge.models.problem import Problem
+
+MAX_WORKERS = 256
 
 
 def make_check(session: Session) -> Command:
     """Return the command ``check``."""
-    keys = click.Argument(
-        ["keys"], nargs=-1, metavar=f"[{session.say('cli.problem_metavar')}]...", shell_complete=complete_problem
-    )
-    return Command("check", session, check, [keys])
+    metavar = f"[{session.say('cli.problem_metavar')}]..."
+    params = [
+        click.Argument(["keys"], nargs=-1, metavar=metavar, shell_complete=complete_problem),
+        click.Option(["--no-mutants", "is_quick"], is_flag=True, help=session.say("cli.option_no_mutants")),
+        click.Option(
+            ["--workers"], type=click.IntRange(1, MAX_WORKERS), metavar="N", help=session.say("cli.option_workers")
+        ),
+        click.Option(
+            ["--device"],
+            type=click.Choice(["auto", "cpu", "cuda"]),
+            default="auto",
+            help=session.say("cli.option_device"),
+        ),
+        click.Option(["-v", "--verbose"], is_flag=True, help=session.say("cli.option_verbose")),
+    ]
+    return Command("check", session, check, params)
 
 
-def check(session: Session, keys: tuple[str, ...]) -> int:
-    """Check the named problems, or all."""
-    raise NotImplementedError
+def check(
+    session: Session,
+    keys: tuple[str, ...],
+    is_quick: bool,
+    workers: int | None,
+    device: Literal["auto", "cpu", "cuda"],
+    verbose: bool,
+) -> int:
+    """Check the named problems, or all, and print what is wrong with them."""
+    from judge.author.check import run_check
+    from judge.author.render import render_check
+    from judge.catalog.packs import Catalog, discover
+
+    if keys:
+        catalog = Catalog(tuple({(one := session.find(key)).number: one for key in keys}.values()))
+    else:
+        catalog = discover(session.packs)
+    with open_live_line() as show:
+        report = run_check(
+            catalog.problems,
+            faults=catalog.faults,
+            mutants=not is_quick,
+            workers=workers,
+            device=device,
+            on_progress=_make_progress(show, session) if show else None,
+        )
+    outlet.draw(lambda console: render_check(report, console, session.language, verbose=verbose))
+    return report.exit_code
+
+
+def _make_progress(show: Callable[[str], None], session: Session) -> Callable[[Problem, Text, int, int], None]:
+    def tell(problem: Problem, step: Text, done: int, count: int) -> None:
+        words = step.in_language(session.language)
+        show(session.say("cli.check_progress", problem=problem.name, step=words, done=done, count=count))
+
+    return tell

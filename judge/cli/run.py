@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,7 @@ import click
 from judge.cli import outlet, practice
 from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
-from judge.cli.progress import show_progress
+from judge.cli.progress import open_live_line
 from judge.cli.session import Session
 from judge.cli.start import choose_file, make_file_argument
 from judge.errors import JudgeFault, UsageError
@@ -112,7 +113,8 @@ def _settle(problem: Problem, submission: Submission, options: Options, session:
     path, digest = submission.shown_path, submission.sha256
     attempt = session.ask_store(lambda log: log.begin(problem.number, problem.slug, path, digest), None)
     try:
-        with show_progress(session, is_wanted=not options.json) as on_progress:
+        with open_live_line(is_wanted=not options.json) as show:
+            on_progress = _make_progress(show, session) if show else None
             pair = run_pair(problem, submission, device=device, seed=options.seed, on_progress=on_progress)
         verdict = settle(problem, submission, pair)
     except Exception:
@@ -121,6 +123,19 @@ def _settle(problem: Problem, submission: Submission, options: Options, session:
         raise
     _end(attempt, verdict.status, dumps(verdict), session)
     return verdict
+
+
+def _make_progress(show: Callable[[str], None], session: Session) -> Callable[[int, int, str | None], None]:
+    """Return what the runner calls: it shows how many tests are done, and which one runs."""
+
+    def tell(finished: int, total: int, running: str | None) -> None:
+        test = (running or "").rpartition("::")[2]
+        if total:
+            show(session.say("cli.progress", finished=finished, total=total, test=test))
+        else:
+            show(session.say("cli.progress_loading"))
+
+    return tell
 
 
 def _end(attempt: int | None, status: Status, verdict_json: str, session: Session) -> None:

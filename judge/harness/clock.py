@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import CodeType, FrameType
 
 STACK_AFTER_S = 0.5
@@ -28,6 +29,7 @@ class Clock:
     def __init__(self, stack_descriptor: int, is_busy: Callable[[], bool]) -> None:
         self._stack_descriptor = stack_descriptor
         self._is_busy = is_busy
+        self._is_open = False
         self.stack: list[tuple[CodeType, int]] | None = None
         """Code and line of each frame when the clock struck, outermost first; ``None`` until then."""
 
@@ -42,9 +44,18 @@ class Clock:
         faulthandler.dump_traceback_later(limit_s + STACK_AFTER_S, file=self._stack_descriptor)
 
     def start(self, limit_s: float) -> None:
-        """Raise :class:`TimeIsUp` in the main thread after ``limit_s`` seconds."""
+        """Raise :class:`TimeIsUp` in the main thread after ``limit_s`` seconds, inside :meth:`open`."""
         signal.signal(signal.SIGALRM, self._strike)
         signal.setitimer(signal.ITIMER_REAL, limit_s, REPEAT_S)
+
+    @contextlib.contextmanager
+    def open(self) -> Generator[None]:
+        """Let :class:`TimeIsUp` be raised inside, and nowhere else: our own code is never torn."""
+        self._is_open = True
+        try:
+            yield
+        finally:
+            self._is_open = False
 
     def stop(self) -> None:
         """Silence the alarm and the stack."""
@@ -52,9 +63,10 @@ class Clock:
         faulthandler.cancel_dump_traceback_later()
 
     def _strike(self, _signal: int, frame: FrameType | None) -> None:
-        if self._is_busy():
+        if self._is_busy() or not self._is_open:
+            self.stack = self.stack or []
             return  # the next ring comes soon
-        if self.stack is None:
+        if not self.stack:
             stack = []
             while frame is not None:
                 stack.append((frame.f_code, frame.f_lineno))

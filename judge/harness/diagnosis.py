@@ -133,7 +133,8 @@ def _is_unittest_skip(fault: BaseException) -> bool:
 def _is_hole(trace: Trace) -> bool:
     """Whether the learner's own ``raise`` made it, and not a library that lacks an operation."""
     code, line = trace.stack[-1]
-    return trace.owners[-1] is Owner.LEARNER and "NotImplementedError" in linecache.getline(code.co_filename, line)
+    is_own = trace.owners[-1] is Owner.LEARNER and code.co_name != "<module>"
+    return is_own and "NotImplementedError" in linecache.getline(code.co_filename, line)
 
 
 def _hole(trace: Trace) -> Finding:

@@ -21,6 +21,7 @@ def _find_package() -> str:
 
 ROOT = _find_package()
 
+import contextlib  # noqa: E402
 import faulthandler  # noqa: E402
 import warnings  # noqa: E402
 from importlib.metadata import PackageNotFoundError, version  # noqa: E402
@@ -72,6 +73,7 @@ class Run:
         self._channel = channel
         self._clock = Clock(stack_descriptor, channel.is_writing)
         self._printed = printed
+        self._streams = (sys.stdout, sys.stderr)
         self._sources = Sources(request.shown_path, request.tests_dir)
 
     def carry_out(self) -> NoReturn:
@@ -94,7 +96,8 @@ class Run:
         self._clock.arm_stack(request.load_s)
         self._clock.start(request.load_s)
         try:
-            loaded = load_solution(source, stub, self._sources, shown_path=shown, file=avoid_files(shown))
+            with self._clock.open():
+                loaded = load_solution(source, stub, self._sources, shown_path=shown, file=avoid_files(shown))
         except TimeIsUp:
             self._clock.stop()
         except LoadFailure:
@@ -105,7 +108,7 @@ class Run:
         if self._clock.stack is not None:
             found = diagnose_timeout(Trace(self._sources, self._clock.stack), request.load_s)
             raise LoadFailure(found.status, found.diagnostic)
-        before.keep_for_solution()
+        before.keep_settings()
         before.restore()
         restore_torch()
         for warning in loaded.warnings:
@@ -128,8 +131,9 @@ class Run:
 
     def _leave(self, code: int) -> NoReturn:
         self._channel.send("done", exit_code=code)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in self._streams:
+            with contextlib.suppress(Exception):
+                stream.flush()
         os._exit(0)
 
 

@@ -28,14 +28,16 @@ def find_difference(actual: object, expected: object) -> Difference | None:
     if found is None:
         return None
     place, part, wanted = found
-    whole = show(actual), show(expected)
-    if not place or max(map(len, whole)) <= WHOLE_LIMIT:
-        if whole[0] == whole[1] or type(actual) is not type(expected):
-            return Difference(_with_type(expected), _with_type(actual))
-        return Difference(whole[1], whole[0])
-    if type(part) is not type(wanted):
-        return Difference(f"{place} = {_with_type(wanted)}", f"{place} = {_with_type(part)}")
-    return Difference(f"{place} = {show(wanted)}", f"{place} = {show(part)}")
+    shown = show(expected), show(actual)
+    is_short = max(map(len, shown)) <= WHOLE_LIMIT and shown[0] != shown[1] and not _is_tensor(expected)
+    if place and not is_short:
+        shown = show(wanted), show(part)
+        if type(part) is not type(wanted):
+            shown = _with_type(wanted), _with_type(part)
+        return Difference(f"{place} = {shown[0]}", f"{place} = {shown[1]}")
+    if type(actual) is not type(expected) or shown[0] == shown[1]:
+        return Difference(_with_type(expected), _with_type(actual))
+    return Difference(*shown)
 
 
 def _with_type(value: object) -> str:
@@ -54,7 +56,7 @@ def _part(actual: object, expected: object, place: str, depth: int) -> Part | No
     if type(expected) is dict and type(actual) is dict:
         return _part_of_dicts(actual, expected, place, depth)
     if _is_tensor(expected):
-        return None if _equal_tensors(actual, expected) else (place, actual, expected)
+        return _part_of_tensors(actual, expected, place)
     if type(expected) in (float, complex) and expected != expected:
         return None if actual != actual else (place, actual, expected)
     # ``is True``: an object of the learner's may answer anything
@@ -86,10 +88,25 @@ def _is_tensor(value: object) -> bool:
     return torch is not None and type(value) is torch.Tensor
 
 
-def _equal_tensors(actual: Any, expected: Any) -> bool:  # noqa: ANN401  torch is never imported here
-    """Same dtype, shape, device and values; NaN equals NaN."""
-    if (actual.dtype, actual.shape, actual.device) != (expected.dtype, expected.shape, expected.device):
-        return False
+def _part_of_tensors(actual: Any, expected: Any, place: str) -> Part | None:  # noqa: ANN401  torch is not imported here
+    """Compare dtype, shape, device and values; NaN equals NaN."""
+    for name in ("dtype", "shape", "device"):
+        one, other = getattr(actual, name), getattr(expected, name)
+        if one != other:
+            return f"{place}.{name}", _Word(str(one)), _Word(str(other))
+    is_equal = actual == expected
     if actual.is_floating_point() or actual.is_complex():
-        return bool(((actual == expected) | (actual.isnan() & expected.isnan())).all())
-    return bool((actual == expected).all())
+        is_equal = is_equal | (actual.isnan() & expected.isnan())
+    if bool(is_equal.all()):
+        return None
+    at = tuple((~is_equal).nonzero()[0].tolist())
+    return f"{place}[{', '.join(map(str, at))}]", actual[at].item(), expected[at].item()
+
+
+class _Word(str):
+    """Text that is shown without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache, cached_property
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -32,6 +33,10 @@ class Owner(Enum):
     """Libraries, and code made at run time."""
 
 
+MACHINERY = ("judge.harness", "_pytest", "pluggy", "hypothesis")
+PLUGINS = ("pytest_timeout.py", "_hypothesis_pytestplugin.py")
+
+
 def _folder_of(module: str) -> str:
     loaded = sys.modules.get(module)
     file = getattr(loaded, "__file__", None)
@@ -52,23 +57,23 @@ class Sources:
 
     def owner_of(self, code: CodeType) -> Owner:
         """Return whose code it is."""
-        name = code.co_filename
-        if name == self.learner:
-            return Owner.LEARNER
-        if name.startswith(self.tests_dir.rstrip(os.sep) + os.sep):
-            return Owner.TESTS
-        machinery = ("judge.harness", "_pytest", "pluggy", "hypothesis")
-        folders = tuple(filter(None, map(_folder_of, machinery)))
-        plugins = ("pytest_timeout.py", "_hypothesis_pytestplugin.py")
-        if name.startswith(folders) or name.endswith(plugins):
-            return Owner.JUDGE
-        return Owner.OTHER
+        return _owner_of_file(self, code.co_filename)
 
     def shown_name(self, code: CodeType) -> str:
         """Return the file's name as a report shows it: relative to the problem's folder."""
         if self.owner_of(code) is Owner.TESTS:
             return os.path.relpath(code.co_filename, self.tests_dir)
         return code.co_filename
+
+
+@cache
+def _owner_of_file(sources: Sources, name: str) -> Owner:
+    if name == sources.learner:
+        return Owner.LEARNER
+    if name.startswith(sources.tests_dir.rstrip(os.sep) + os.sep):
+        return Owner.TESTS
+    folders = tuple(filter(None, map(_folder_of, MACHINERY)))
+    return Owner.JUDGE if name.startswith(folders) or name.endswith(PLUGINS) else Owner.OTHER
 
 
 @dataclass(frozen=True)
@@ -78,18 +83,18 @@ class Trace:
     sources: Sources
     stack: Stack
 
-    @property
+    @cached_property
     def owners(self) -> list[Owner]:
         """Owner of each frame, outermost first."""
         return [self.sources.owner_of(code) for code, _line in self.stack]
 
-    @property
+    @cached_property
     def shown(self) -> Stack:
         """The learner's and the test's frames, outermost first."""
         kept = (Owner.LEARNER, Owner.TESTS)
         return [at for at, owner in zip(self.stack, self.owners, strict=True) if owner in kept]
 
-    @property
+    @cached_property
     def learner(self) -> Stack:
         """The learner's frames, outermost first."""
         return [at for at, owner in zip(self.stack, self.owners, strict=True) if owner is Owner.LEARNER]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import hashlib
 import locale
@@ -33,15 +34,17 @@ class Process:
         self._hooks = (sys.excepthook, sys.unraisablehook, sys.displayhook, threading.excepthook)
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
 
-    def keep_for_solution(self) -> None:
-        """Let what importing the solution set for itself stand: environment and import path."""
+    def keep_settings(self) -> None:
+        """Let environment and import path stand as they are now: what an import set for itself."""
         self._environment = dict(os.environ)
         self._path = list(sys.path)
         self._meta_path = list(sys.meta_path)
 
     def restore(self) -> None:
         """Put everything back as it was when this was made."""
-        os.chdir(self._folder)
+        with contextlib.suppress(OSError):
+            os.makedirs(self._folder, exist_ok=True)  # noqa: PTH103  (text is enough)
+            os.chdir(self._folder)
         if dict(os.environ) != self._environment:
             os.environ.clear()
             os.environ.update(self._environment)
@@ -78,7 +81,8 @@ def restore_torch() -> None:
     if torch.get_default_device().type != "cpu":
         torch.set_default_device(None)
     torch.set_grad_enabled(True)
-    torch.use_deterministic_algorithms(False)
+    if torch.are_deterministic_algorithms_enabled():
+        torch.use_deterministic_algorithms(False)  # imports the compiler, for seconds, the first time
     torch.set_float32_matmul_precision("highest")
     threads = _torch_threads(torch)
     if torch.get_num_threads() != threads:

@@ -133,7 +133,9 @@ def solution(request: pytest.FixtureRequest) -> ModuleType:
     folder = Path(request.path).parent
     loaded = request.config.stash[SOLUTIONS]
     if folder not in loaded:
-        loaded[folder] = load_practice(folder, request.config.getoption("submission", None))
+        loaded[folder] = load_practice(
+            folder, request.config.getoption("submission", None), is_worker=hasattr(request.config, "workerinput")
+        )
     sys.modules["solution"] = loaded[folder]
     return loaded[folder]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -19,8 +19,13 @@ NOT_LOADED = 1
 """Exit status when the solution can't be loaded."""
 
 
-def load_practice(folder: Path, given: str | None) -> ModuleType:
+def load_practice(folder: Path, given: str | None, *, is_worker: bool) -> ModuleType:
     """Return the solution for the problem in ``folder``.
+
+    Args:
+        folder: the problem's folder.
+        given: file of ``--submission``, if it was given.
+        is_worker: whether this is a worker of pytest-xdist.
 
     Raises:
         pytest.exit.Exception: there is none, or it can't be loaded: one message, not one a test.
@@ -30,7 +35,7 @@ def load_practice(folder: Path, given: str | None) -> ModuleType:
     if not path.is_file():
         default = f"practice/{folder.name}.py"
         message = text("no_submission", path=str(path), default=default)[language]
-        pytest.exit(message, returncode=pytest.ExitCode.USAGE_ERROR)
+        _give_up(message, pytest.ExitCode.USAGE_ERROR, is_worker=is_worker)
     filename = str(path.resolve())
     shown = os.path.relpath(filename)
     stub = (folder / "stub.py").read_text(encoding="utf-8")
@@ -39,7 +44,13 @@ def load_practice(folder: Path, given: str | None) -> ModuleType:
         return load_solution(path.read_bytes(), stub, sources, shown_path=shown, file=filename).module
     except LoadFailure as failure:
         found = failure.diagnostic
-    pytest.exit(_told(found, language), returncode=NOT_LOADED)
+    _give_up(_told(found, language), NOT_LOADED, is_worker=is_worker)
+
+
+def _give_up(message: str, status: int, *, is_worker: bool) -> NoReturn:
+    if is_worker:
+        pytest.fail(message, pytrace=False)  # pytest-xdist loses the reason of an exit
+    pytest.exit(message, returncode=status)
 
 
 def _told(found: dict[str, Any], language: str) -> str:

@@ -82,6 +82,7 @@ class Recorder:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Send the tests in their order."""
+        self._process.keep_settings()
         if self.fault is None:
             try:
                 tests = [read_case(item) for item in session.items]
@@ -140,9 +141,17 @@ class Recorder:
         self._must_leave = self._must_leave or (self._stop_early and is_failure)
 
     def _keep(self, fault: BaseException) -> None:
-        """Keep the first finding of a test."""
-        if self._finding is None and not isinstance(fault, TimeIsUp):
-            self._finding = diagnose(fault, self._sources, self._compared)
+        """Keep the first finding of a test; the values it shows may be hostile, or take for ever."""
+        if self._finding is not None or isinstance(fault, TimeIsUp):
+            return
+        try:
+            with self._clock.open():
+                self._finding = diagnose(fault, self._sources, self._compared)
+        except TimeIsUp:
+            return
+        except Exception:
+            what = text("raised_somewhere", raised=type(fault).__name__)
+            self._finding = Finding(Status.RUNTIME_ERROR, diagnostic("exception", what))
 
     def pytest_timeout_set_timer(self, settings: Any) -> bool:  # noqa: ANN401  untyped there
         """Use the judge's alarm in place of pytest-timeout's."""
@@ -156,20 +165,28 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self) -> Generator[None, Any, Any]:
         """Keep exits inside the test."""
-        with _contained():
+        with self._contained():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self) -> Generator[None, Any, Any]:
         """Keep exits inside the test."""
-        with _contained():
+        with self._contained():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self) -> Generator[None, Any, Any]:
         """Keep exits inside the test."""
-        with _contained():
+        with self._contained():
             return (yield)
+
+    @contextlib.contextmanager
+    def _contained(self) -> Generator[None]:
+        try:
+            with self._clock.open():
+                yield
+        except (pytest.exit.Exception, KeyboardInterrupt) as fault:
+            raise Escape(type(fault).__name__) from fault
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
@@ -208,11 +225,3 @@ class Recorder:
                     warning_message.lineno,
                 )
             )
-
-
-@contextlib.contextmanager
-def _contained() -> Generator[None]:
-    try:
-        yield
-    except (pytest.exit.Exception, KeyboardInterrupt) as fault:
-        raise Escape(type(fault).__name__) from fault

@@ -66,10 +66,11 @@ def has_schema(connection: sqlite3.Connection) -> bool:
     Raises:
         ForeignFile: the schema is newer than this judge, or the tables are another program's.
     """
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    # One statement, one snapshot: between two, another judge may create the tables.
+    query = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+    version, tables = connection.execute(query).fetchone()
     if version == SCHEMA_VERSION:
         return True
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if version != 0 or tables:
         raise ForeignFile(version)
     return False

@@ -31,19 +31,18 @@ def test_a_request_is_rounded_up(play: Callable[..., Any], request_bytes: int, b
 @pytest.mark.parametrize(
     ("request_bytes", "segment_bytes"),
     [
-        (1, 2 * MIB),
-        (MIB, 2 * MIB),
-        (MIB + 1, 20 * MIB),
-        (5 * MIB, 20 * MIB),
-        (10 * MIB - 512, 20 * MIB),
-        (10 * MIB - 511, 10 * MIB),
-        (10 * MIB, 10 * MIB),
-        (10 * MIB + 1, 12 * MIB),
-        (12 * MIB, 12 * MIB),
-        (31 * MIB, 32 * MIB),
-        (32 * MIB + 1, 34 * MIB),
+        pytest.param(1, 2 * MIB, id="1"),
+        pytest.param(MIB, 2 * MIB, id="1MiB"),
+        pytest.param(MIB + 1, 20 * MIB, id="1MiB+1"),
+        pytest.param(5 * MIB, 20 * MIB, id="5MiB"),
+        pytest.param(10 * MIB - 512, 20 * MIB, id="10MiB-512"),
+        pytest.param(10 * MIB - 511, 10 * MIB, id="10MiB-511"),
+        pytest.param(10 * MIB, 10 * MIB, id="10MiB"),
+        pytest.param(10 * MIB + 1, 12 * MIB, id="10MiB+1"),
+        pytest.param(12 * MIB, 12 * MIB, id="12MiB"),
+        pytest.param(34 * MIB - 512, 34 * MIB, id="34MiB-512"),
+        pytest.param(32 * MIB + 1, 34 * MIB, id="32MiB+1"),
     ],
-    ids=lambda value: str(value),
 )
 def test_a_segment_has_its_size(play: Callable[..., Any], request_bytes: int, segment_bytes: int) -> None:
     """A new segment is 2 MiB in the small pool; in the large one 20 MiB below 10 MiB, else rounded up to 2 MiB.

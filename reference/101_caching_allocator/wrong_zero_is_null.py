@@ -1,6 +1,6 @@
 """Address 0 is taken for a refusal of the driver, as a null pointer would be.
 
-Caught by: test_1_sizes.py::test_a_segment_has_its_size[1-2097152]
+Caught by: test_1_sizes.py::test_a_segment_has_its_size[1]
 """
 
 from __future__ import annotations

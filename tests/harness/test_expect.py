@@ -103,10 +103,18 @@ def test_what_only_claims_to_be_equal_is_not(actual: object, expected: object) -
         expect.equal(actual, expected, WHAT)
 
 
-def test_two_objects_that_look_alike_show_their_types() -> None:
+def test_tensors_that_look_alike_show_the_element() -> None:
     """Equal texts would explain nothing."""
-    expected, actual = sides(torch.tensor([1.0], dtype=torch.float64), torch.tensor([1.0], dtype=torch.float64) + 1e-15)
-    assert expected != actual or expected is not None
+    one = torch.tensor([[1.0, 2.0]], dtype=torch.float64)
+    assert ("[0, 1] = 2.0", "[0, 1] = 2.000000000000001") == sides(
+        one * torch.tensor([1, 1 + 5e-16], dtype=torch.float64), one
+    )
+
+
+def test_tensors_of_other_dtypes_show_the_dtype() -> None:
+    """A large tensor is told by what differs."""
+    expected = (".dtype = torch.int64", ".dtype = torch.int32")
+    assert expected == sides(torch.zeros(1000, dtype=torch.int32), torch.zeros(1000, dtype=torch.int64))
 
 
 def test_a_mismatch_carries_everything_an_author_gave() -> None:

@@ -1,0 +1,1 @@
+"""A simulated CUDA device: what PyTorch on CUDA does, without a GPU."""

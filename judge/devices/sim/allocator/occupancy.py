@@ -1,0 +1,117 @@
+"""A block's time in use: cut to size, counted, and merged again when it ends."""
+
+from __future__ import annotations
+
+from judge.devices.sim.allocator.blocks import Block
+from judge.devices.sim.allocator.books import Books, kind_of
+from judge.devices.sim.allocator.history import Frames
+from judge.devices.sim.allocator.pools import DEFAULT_POOL
+from judge.devices.sim.allocator.sizes import MIN_BLOCK_BYTES, SMALL_LIMIT_BYTES
+
+
+class Occupancy:
+    """The blocks that are handed out, or that other streams may still use.
+
+    Args:
+        books: what is written into.
+
+    Source: ``alloc_found_block`` and ``free_block`` in c10/cuda/CUDACachingAllocator.cpp, torch 2.13.
+    """
+
+    def __init__(self, books: Books) -> None:
+        self._books = books
+        self.blocks: dict[int, Block] = {}
+        """By the address of the first byte."""
+
+    def begin(self, block: Block, size: int, requested: int, frames: Frames | None) -> Block:
+        """Hand a free block out, cut to ``size`` bytes if the rest is worth keeping.
+
+        Args:
+            block: in no pool.
+            size: rounded bytes.
+            requested: bytes asked for.
+            frames: those of the caller.
+
+        Returns:
+            The block that was handed out.
+        """
+        statistics = self._books.statistics
+        pool = block.pool
+        kind = kind_of(pool)
+        was_split = block.is_split and block.span is None
+        if block.size != size and self._is_worth_cutting(block, size):
+            rest = block
+            block = rest.cut_front(size)
+            pool.add(rest)
+            if was_split:
+                statistics.inactive_split_bytes.shrink(size, kind)
+            elif rest.span is None:
+                statistics.inactive_split_bytes.grow(rest.size, kind)
+                statistics.inactive_split.grow(1, kind)
+        elif was_split:
+            statistics.inactive_split_bytes.shrink(block.size, kind)
+            statistics.inactive_split.shrink(1, kind)
+        block.is_allocated = True
+        block.requested = requested
+        block.frames = frames
+        self.blocks[block.address] = block
+        statistics.count_begin(kind, block.size, requested)
+        if block.size >= self._books.settings.max_split_bytes:
+            statistics.oversize_allocations.grow(1)
+        self.note("alloc", block, frames)
+        return block
+
+    def request_end(self, block: Block, frames: Frames | None) -> None:
+        """Take a block from its owner; it stays active until ``end``."""
+        statistics = self._books.statistics
+        kind = kind_of(block.pool)
+        block.is_allocated = False
+        statistics.allocation.shrink(1, kind)
+        statistics.allocated_bytes.shrink(block.size, kind)
+        if block.size >= self._books.settings.max_split_bytes:
+            statistics.oversize_allocations.shrink(1)
+        self.note("free_requested", block, frames if frames is not None else block.frames)
+
+    def end(self, block: Block, frames: Frames | None = None) -> None:
+        """Put a block that nobody owns or uses back into its pool, merged with its free neighbours."""
+        self.note("free_completed", block, frames if frames is not None else block.frames)
+        statistics = self._books.statistics
+        pool = block.pool
+        kind = kind_of(pool)
+        size = block.size
+        del self.blocks[block.address]
+        block.frames = None
+        block.users = None
+        gained = [bytes_ for bytes_ in (block.absorb(block.previous), block.absorb(block.next)) if bytes_]
+        pool.add(block)
+        if block.span is None:
+            self._count_split(kind, int(block.is_split) - len(gained), block.size * block.is_split - sum(gained))
+        statistics.active.shrink(1, kind)
+        statistics.active_bytes.shrink(size, kind)
+        statistics.requested_bytes.shrink(block.requested, kind)
+
+    def note(self, action: str, block: Block, frames: Frames | None) -> None:
+        """Enter into the history what happened to a block."""
+        if self._books.history.is_recording:
+            owner = block.pool.owner
+            pool_id = DEFAULT_POOL if owner is None else owner.id
+            self._books.history.note(action, block.address, block.requested, block.stream, frames, pool_id)
+
+    def _count_split(self, kind: int, blocks: int, size: int) -> None:
+        """Enter the net change of free blocks that share a segment; PyTorch counts it as one step."""
+        statistics = self._books.statistics
+        for metric, change in ((statistics.inactive_split, blocks), (statistics.inactive_split_bytes, size)):
+            if change > 0:
+                metric.grow(change, kind)
+            elif change < 0:
+                metric.shrink(-change, kind)
+
+    def _is_worth_cutting(self, block: Block, size: int) -> bool:
+        settings = self._books.settings
+        pool = block.pool
+        rest = block.size - size
+        if pool.owner is not None and pool.owner.never_splits:
+            return False
+        if pool.is_small or settings.is_expandable:
+            return rest >= MIN_BLOCK_BYTES
+        return size < settings.max_split_bytes and rest > SMALL_LIMIT_BYTES

@@ -1,0 +1,1 @@
+"""The simulated device held against what a real GPU did."""

@@ -1,0 +1,1 @@
+"""The simulated device's caching allocator: its rules, and recordings of the real one."""
