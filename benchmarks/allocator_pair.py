@@ -38,7 +38,7 @@ def load_reference() -> ModuleType:
     if spec is None or spec.loader is None:
         raise SystemExit(f"{SOLUTION} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    # A dataclass with slots looks its module up by name.
+    # A dataclass looks its module up by name.
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module

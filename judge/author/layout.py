@@ -14,6 +14,8 @@ from judge.models.problem import Problem
 PROBLEM_FILES = ("problem.toml", "README.md", "README.zh.md", "hints.toml", "stub.py", "test_*.py", "conftest.py")
 PROBLEM_FOLDERS = ("goldens",)
 REFERENCE_FILES = ("solution.py", "explanation.md", "explanation.zh.md", "wrong_*.py", "survivors.toml")
+PICTURES = (".svg", ".png")
+"""Belong there when a page shows them."""
 
 
 def find_strays(problem: Problem) -> list[Finding]:
@@ -37,9 +39,11 @@ def find_orphans(problems: Sequence[Problem]) -> list[Finding]:
 
 
 def _strays_in(folder: Path, files: Sequence[str], folders: Sequence[str]) -> Iterator[tuple[Path, Sequence[str]]]:
+    pages = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md") if page.is_file())
     for path in _list_own(folder):
         known = folders if path.is_dir() else files
-        if not any(fnmatchcase(path.name, pattern) for pattern in known):
+        is_shown = path.suffix in PICTURES and path.name in pages
+        if not is_shown and not any(fnmatchcase(path.name, pattern) for pattern in known):
             yield path, (*files, *(f"{name}/" for name in folders))
 
 

@@ -8,7 +8,7 @@ from judge.author.bench import Bench, Candidate, Key, OnDone, explain, list_fail
 from judge.author.findings import Finding, Mutation, Survivor, find
 from judge.author.mutants import Mutant, make_mutants
 from judge.author.stub import read_sources
-from judge.author.survivors import Explanation, line_of, path_of, read_explanations
+from judge.author.survivors import Explanation, complain, read_explanations
 from judge.models.problem import Problem
 from judge.models.record import DiagnosticKind
 from judge.models.status import Status
@@ -47,7 +47,7 @@ def judge_mutants(bench: Bench, key: Key, on_done: OnDone) -> tuple[Mutation, li
     findings += [_complain(bench, survivor) for survivor in mutation.survivors if survivor.why is None]
     if not mutation.undecided:
         findings += [
-            find("survivor_stale", path_of(problem), line=line_of(path_of(problem), one), before=one.before)
+            complain("survivor_stale", one, explanations, problem)
             for one in explanations
             if not any(one.fits(mutant) for mutant in alive)
         ]

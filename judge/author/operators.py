@@ -147,5 +147,10 @@ class DeleteStatement:
         if statement.type != "expr_stmt":
             return False
         target, sign = statement.children[:2]
-        is_augmented = (sign.type == "operator" and sign.value != "=") or sign.type == "augassign"
-        return is_augmented or (sign.type == "operator" and target.type in ("atom_expr", "power"))
+        if sign.type == "annassign":
+            is_assignment = len(sign.children) == 4
+        else:
+            is_assignment = sign.type == "operator" and sign.value == "="
+            if not is_assignment:
+                return True
+        return is_assignment and target.type in ("atom_expr", "power")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.author.findings import Finding, find
+from judge.catalog.document import read_document
 from judge.catalog.files import read_text
 from judge.catalog.hints import read_hints
 from judge.models.problem import Problem
@@ -45,15 +46,10 @@ def _check_hints(problem: Problem) -> Iterator[Finding]:
     hints = read_hints(problem)
     if not hints:
         yield find("no_hints", path)
-    for number, hint in enumerate(hints, 1):
+    for at, hint in enumerate(hints):
         if not has_chinese(hint.zh):
-            yield find("hint_not_chinese", path, line=_line_of_hint(path, number), number=number)
-
-
-def _line_of_hint(path: Path, number: int) -> int | None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    starts = [at for at, line in enumerate(lines, 1) if line.split("#")[0].strip() == "[[hint]]"]
-    return starts[number - 1] if number <= len(starts) else None
+            line = read_document(path, folder=problem.folder).line_of(("hint", at, "zh"))
+            yield find("hint_not_chinese", path, line=line, number=at + 1)
 
 
 def _read(path: Path, problem: Problem) -> str:

@@ -108,6 +108,8 @@ class _CheckPage(Page):
 
     def _add_form(self, survivor: Survivor) -> None:
         """Write what the author may paste into ``survivors.toml``, never cut."""
+        self.gap()
+        self.add_line(Text("    [[survivor]]", "dim"))
         for key, value in (("where", survivor.where), ("before", survivor.before), ("after", survivor.after)):
             self.add_line(Text(f"    {key} = {self.ink.clean(quote(value))}", "dim"))
 

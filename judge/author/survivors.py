@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,6 +21,7 @@ from pydantic import ValidationError
 from judge.author.findings import Finding, find
 from judge.author.mutants import Mutant
 from judge.author.pages import has_chinese
+from judge.catalog.document import read_document
 from judge.models.base import Model, Text
 from judge.models.problem import Problem
 
@@ -61,15 +63,14 @@ def read_explanations(problem: Problem) -> tuple[tuple[Explanation, ...], list[F
     except (ValueError, OSError) as reason:
         return (), [find("survivors_wrong", path, reason=reason)]
     blank = [one for one in file.survivor if not one.why.en.strip() or not has_chinese(one.why.zh)]
-    findings = [find("survivor_unsaid", path, line=line_of(path, one), before=one.before) for one in blank]
-    return file.survivor, findings
+    return file.survivor, [complain("survivor_unsaid", one, file.survivor, problem) for one in blank]
 
 
-def line_of(path: Path, explanation: Explanation) -> int | None:
-    """Return the line of the file on which an explanation names its change."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    quoted = {f"before = {quote(explanation.before)}", f"before = '{explanation.before}'"}
-    return next((at for at, line in enumerate(lines, 1) if line.strip() in quoted), None)
+def complain(rule: str, explanation: Explanation, among: Sequence[Explanation], problem: Problem) -> Finding:
+    """Return a finding about one of the explanations, with its line."""
+    path = path_of(problem)
+    line = read_document(path, folder=problem.folder).line_of(("survivor", among.index(explanation)))
+    return find(rule, path, line=line, before=explanation.before)
 
 
 def quote(text: str) -> str:

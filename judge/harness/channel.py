@@ -50,13 +50,14 @@ class Channel:
         """Whether the main thread is inside a frame, so that an exception would tear it."""
         return self._writer == threading.main_thread().ident
 
-    def send(self, kind: str, blob: bytes = b"", **fields: object) -> None:
-        """Write one record.
-
-        A forked copy of the process that comes here ends at once: it would repeat our records.
-        """
+    def end_copy(self) -> None:
+        """End the process if it is a forked copy: it would repeat our records."""
         if os.getpid() != self._owner:
             os._exit(0)
+
+    def send(self, kind: str, blob: bytes = b"", **fields: object) -> None:
+        """Write one record."""
+        self.end_copy()
         frame = memoryview(encode_frame({"kind": kind, **fields}, blob))
         with self._lock:
             self.sent_bytes += len(frame)

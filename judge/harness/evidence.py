@@ -13,6 +13,8 @@ from judge.harness.diagnostic import text
 from judge.harness.expect import Mismatch
 
 DEEPEST = 60
+LONGEST_BITS = 10_000
+PATH_CHARACTERS = 200
 FRAME_BYTES = 24 << 20
 """Most of one item of plain data, below what one frame may hold."""
 RESERVED_SHARE = 16
@@ -76,7 +78,7 @@ class Evidence:
             self._sink.send("evidence", blob, **fields, tensor=described)
             return
         plain = _Plain(name, min(self._left_bytes, FRAME_BYTES), is_numeric=mode == "close")
-        self._sink.send("evidence", **fields, value=plain.take(value, name, 0))
+        self._sink.send("evidence", **fields, value=plain.copy(value))
 
 
 def _too_large(name: str, limit_bytes: int) -> Mismatch:
@@ -88,6 +90,16 @@ def _qualified(value: object) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+class _Refused(Exception):
+    """Something in the value can't cross; its place is completed on the way out."""
+
+    def __init__(self, message: str, **values: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.values = values
+        self.place = ""
+
+
 class _Plain:
     """Copies plain data, counting bytes on the way so that a bomb is met early."""
 
@@ -97,66 +109,88 @@ class _Plain:
         self._left_bytes = limit_bytes
         self._is_numeric = is_numeric
 
-    def take(self, value: Any, path: str, depth: int) -> Any:  # noqa: ANN401  plain data, once checked
+    def copy(self, value: object) -> Any:  # noqa: ANN401  plain data, once checked
         """Return a copy of exact types only.
 
         Raises:
             Mismatch: something in it is not plain data; the message names its path and type.
         """
         __tracebackhide__ = True
+        try:
+            return self._take(value, 0)
+        except _Refused as refused:
+            path = (self._name + refused.place)[:PATH_CHARACTERS]
+            raise Mismatch(text(refused.message, path=path, **refused.values)) from None
+
+    def _take(self, value: Any, depth: int) -> Any:  # noqa: ANN401  plain data, once checked
         kind = type(value)
-        if kind is list or kind is tuple:
-            self._check_depth(path, depth)
-            self._spend(2)
-            return [self.take(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)]
-        if kind is dict and not self._is_numeric:
-            self._check_depth(path, depth)
-            return {self._key(key, path): self.take(item, _below(path, key), depth + 1) for key, item in value.items()}
         if kind is int:
             self._spend(2 + value.bit_length() // 3)
-            if value.bit_length() > 10_000:
-                raise Mismatch(text("evidence_number", path=path))
+            if value.bit_length() > LONGEST_BITS:
+                raise _Refused("evidence_number")
             return value
         if kind is float:
             self._spend(20)
             return value
-        if not self._is_numeric and (value is None or kind is bool):
-            self._spend(5)
-            return value
-        if not self._is_numeric and kind is str:
-            self._spend(3 + len(value) if value.isascii() else 3 + 12 * len(value))
-            return value
-        raise Mismatch(text("evidence_type", path=path, type=_qualified(value), plain=self._plain_type(value)))
+        if kind is list or kind is tuple:
+            return self._take_items(value, depth)
+        if self._is_numeric:
+            raise _not_plain(value)
+        if kind is str:
+            self._spend(3 + (1 if value.isascii() else 6) * len(value))
+        elif kind is dict:
+            return self._take_dict(value, depth)
+        elif value is not None and kind is not bool:
+            raise _not_plain(value)
+        self._spend(2)
+        return value
 
-    def _key(self, key: object, path: str) -> str:
-        if type(key) is not str:
-            raise Mismatch(text("evidence_key", path=path, type=_qualified(key)))
-        self._spend(4 + len(key))
-        return key
+    def _take_items(self, value: Sequence[Any], depth: int) -> list[Any]:
+        copied: list[Any] = []
+        self._descend(depth)
+        try:
+            for item in value:
+                copied.append(self._take(item, depth + 1))
+        except _Refused as refused:
+            refused.place = f"[{len(copied)}]{refused.place}"
+            raise
+        return copied
+
+    def _take_dict(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
+        copied: dict[str, Any] = {}
+        self._descend(depth)
+        for key, item in value.items():
+            if type(key) is not str:
+                raise _Refused("evidence_key", type=_qualified(key))
+            self._spend(4 + len(key))
+            try:
+                copied[key] = self._take(item, depth + 1)
+            except _Refused as refused:
+                refused.place = (f".{key}" if key.isidentifier() else f"[{key!r}]") + refused.place
+                raise
+        return copied
+
+    def _descend(self, depth: int) -> None:
+        self._spend(2)
+        if depth > DEEPEST:
+            raise _Refused("evidence_deep")
 
     def _spend(self, size_bytes: int) -> None:
         self._left_bytes -= size_bytes
         if self._left_bytes < 0:
             raise _too_large(self._name, self._limit_bytes)
 
-    def _check_depth(self, path: str, depth: int) -> None:
-        if depth > DEEPEST:
-            raise Mismatch(text("evidence_deep", path=path[:200]))
 
-    def _plain_type(self, value: object) -> str:
-        """Return the exact type that would do, as a word for the message."""
-        for plain in (bool, int, float, str, list, tuple, dict):
-            if isinstance(value, plain):
-                return plain.__name__
-        name = type(value).__name__
-        for sign, plain_name in (("bool", "bool"), ("int", "int"), ("float", "float"), ("str", "str")):
-            if sign in name:
-                return plain_name
-        return "int / float / str / list"
-
-
-def _below(path: str, key: object) -> str:
-    return f"{path}.{key}" if isinstance(key, str) and key.isidentifier() else f"{path}[{key!r}]"
+def _not_plain(value: object) -> _Refused:
+    """Refuse a value, with the plain type that would do as a word of the message."""
+    plain = next(
+        (plain.__name__ for plain in (bool, int, float, str, list, tuple, dict) if isinstance(value, plain)), ""
+    )
+    name = type(value).__name__
+    plain = plain or next(
+        (sign for sign in ("bool", "int", "float", "str") if sign in name), "int / float / str / list"
+    )
+    return _Refused("evidence_type", type=_qualified(value), plain=plain)
 
 
 def _tensor(torch: ModuleType, value: Any, name: str, limit_bytes: int) -> tuple[dict[str, Any], bytes]:  # noqa: ANN401  torch is never imported here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -35,7 +35,7 @@ def load_practice(folder: Path, given: str | None, *, is_worker: bool) -> Module
     if not path.is_file():
         default = f"practice/{folder.name}.py"
         message = text("no_submission", path=str(path), default=default)[language]
-        _give_up(message, pytest.ExitCode.USAGE_ERROR, is_worker=is_worker)
+        raise _end(message, pytest.ExitCode.USAGE_ERROR, is_worker=is_worker)
     filename = str(path.resolve())
     shown = os.path.relpath(filename)
     stub = (folder / "stub.py").read_text(encoding="utf-8")
@@ -44,13 +44,13 @@ def load_practice(folder: Path, given: str | None, *, is_worker: bool) -> Module
         return load_solution(path.read_bytes(), stub, sources, shown_path=shown, file=filename).module
     except LoadFailure as failure:
         found = failure.diagnostic
-    _give_up(_told(found, language), NOT_LOADED, is_worker=is_worker)
+    raise _end(_told(found, language), NOT_LOADED, is_worker=is_worker)
 
 
-def _give_up(message: str, status: int, *, is_worker: bool) -> NoReturn:
+def _end(message: str, status: int, *, is_worker: bool) -> BaseException:
     if is_worker:
-        pytest.fail(message, pytrace=False)  # pytest-xdist loses the reason of an exit
-    pytest.exit(message, returncode=status)
+        return pytest.fail.Exception(message, pytrace=False)  # pytest-xdist loses the reason of an exit
+    return pytest.exit.Exception(message, returncode=status)
 
 
 def _told(found: dict[str, Any], language: str) -> str:

@@ -109,10 +109,10 @@ class Recorder:
         try:
             result = yield
         except BaseException as fault:
-            self._clock.stop()
             self._must_leave = True
             self._keep(fault)
             result = True
+        self._channel.end_copy()  # before the clock, whose thread a copy lacks
         self._clock.stop()
         self._finish(item.nodeid, time.perf_counter() - started_s)
         if self._must_leave:

@@ -78,7 +78,7 @@ class Driver:
         self.used -= self._sizes.pop(address)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass
 class _Segment:
     """What one call of the driver returned; all its blocks belong to one pool: its kind and its stream."""
 
@@ -88,7 +88,7 @@ class _Segment:
     stream: int
 
 
-@dataclass(eq=False, slots=True)
+@dataclass
 class _Chunk:
     """A block inside, free or not. The chunks of a segment cover it without a gap."""
 

@@ -44,6 +44,14 @@ def test_a_misspelled_file_is_told_its_right_name(problem: Problem, name: str, m
     assert meant in finding.remedy.en
 
 
+def test_a_picture_belongs_there_when_a_page_shows_it(problem: Problem) -> None:
+    """A drawing that no page mentions is a leftover."""
+    for name in ("shown.svg", "left.svg"):
+        (problem.reference_folder / name).touch()
+    edit(problem.reference_folder / "explanation.md", "# Why", "# Why\n\n![A drawing](shown.svg)")
+    assert [("stray", "left.svg", None)] == brief(find_strays(problem))
+
+
 def test_a_reference_without_a_problem_is_named(problem: Problem) -> None:
     """A reference folder whose problem was renamed would lie there for ever."""
     (problem.reference_folder.parent / "902_gone").mkdir()
@@ -79,4 +87,4 @@ def test_a_hint_in_one_language_is_found(problem: Problem) -> None:
     hints = problem.folder / "hints.toml"
     edit(hints, "[[hint]]", '# Gentle.\n[[hint]]\nen = "Think."\nzh = "想一想。"\n\n[[hint]]')
     edit(hints, "一个数加上自己就是翻倍。", "Double it.")
-    assert [("hint_not_chinese", "hints.toml", 6)] == brief(check_pages(problem))
+    assert [("hint_not_chinese", "hints.toml", 8)] == brief(check_pages(problem))

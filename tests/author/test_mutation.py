@@ -51,18 +51,17 @@ def test_survivors_are_told_unless_they_are_explained(
     )
     mutation, findings = judge_mutants(bench, key, ignore)
     unexplained = [one.after for one in mutation.survivors if one.why is None]
-    assert ["if self.total > 998:", "self.full = False", "pass"] == unexplained
+    assert ["if self.total > 998:", "if not self.total > 999:", "self.full = False", "pass"] == unexplained
     explained = [(one.after, one.is_equivalent) for one in mutation.survivors if one.why is not None]
     assert [("if self.total > 1000:", False), ("if self.total >= 999:", True)] == sorted(explained)
     assert [
-        ("survivor_stale", "survivors.toml", 20),
-        ("survivor", "solution.py", 18),
-        ("survivor", "solution.py", 19),
-        ("survivor", "solution.py", 19),
+        ("survivor_stale", "survivors.toml", 18),
+        *[("survivor", "solution.py", 18)] * 2,
+        *[("survivor", "solution.py", 19)] * 2,
         ("few_killed", "solution.py", None),
     ] == sorted(brief(findings), key=lambda one: ("stale" not in one[0], "few" in one[0], one[2] or 0))
-    assert (18, 13) == (mutation.judged, mutation.killed)
-    assert pytest.approx(13 / 17) == mutation.share
+    assert (18, 12) == (mutation.judged, mutation.killed)
+    assert pytest.approx(12 / 17) == mutation.share
 
 
 def test_the_share_leaves_out_what_no_test_could_notice() -> None:

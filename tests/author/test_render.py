@@ -52,7 +52,7 @@ def test_a_finding_has_place_fault_and_remedy() -> None:
 
 
 def test_an_unexplained_survivor_is_shown_with_its_diff_and_a_form() -> None:
-    """The three lines can be pasted into survivors.toml."""
+    """The form can be pasted into survivors.toml."""
     text = show(
         CheckReport(problems=(report_on("survivor", mutation=Mutation(judged=9, killed=8, survivors=(ALIVE,))),))
     )

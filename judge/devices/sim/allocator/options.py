@@ -42,14 +42,19 @@ def parse_options(text: str, before: Settings | None = None) -> Settings:
         roundup_divisions=(0,) * DIVISION_INTERVALS,
     )
     tokens = Tokens(text)
+    unknown = []
     at = 0
     while at < len(tokens):
         key = tokens[at]
-        if key not in _READERS:
-            raise ValueError(f"Unrecognized key '{key}' in CUDA allocator config.")
         _ = tokens[at + 1]  # PyTorch skips one token here, whether it is a colon or not
-        last, settings = _READERS[key](tokens, at + 2, settings)
+        if key in _READERS:
+            last, settings = _READERS[key](tokens, at + 2, settings)
+        else:
+            unknown.append(key)
+            last = tokens.find_end(at + 2)
         at = last + 2  # past the value and the comma
+    if unknown:
+        raise ValueError(f"Unrecognized key '{unknown[0]}' in CUDA allocator config.")
     return settings
 
 

@@ -30,6 +30,18 @@ class Tokens:
             raise _internal_assert("Index out of bounds in ConfigTokenizer")
         return self._tokens[at]
 
+    def find_end(self, at: int) -> int:
+        """Return the index of the last token of the value that starts at ``at``.
+
+        Raises:
+            RuntimeError: it is a list without an end.
+        """
+        if self[at] != "[":
+            return at
+        if "]" not in self._tokens[at:]:
+            raise _internal_assert("Expected closing bracket ']' in ConfigTokenizer but reached end of config")
+        return self._tokens.index("]", at)
+
     def read_count(self, at: int) -> int:
         """Return token ``at`` as an unsigned number of 64 bits, as ``std::stoull`` reads it.
 
