@@ -120,6 +120,7 @@ class Run:
         request = self._request
         recorder = Recorder(self._channel, self._clock, self._sources, self._printed, request, self._cut_short)
         binding = Binding(loaded.module, request.seed, request.device, self._channel, request.evidence_bytes)
+        _shut_out_plugins()
         code = int(pytest.main(_arguments(request), [plugin, Bound(binding), recorder]))
         if not recorder.has_collected or code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR):
             fault = recorder.fault or diagnostic("judge", text("no_tests", code=code))
@@ -158,6 +159,13 @@ def _arguments(request: Request) -> list[str]:
     ]
 
 
+def _shut_out_plugins() -> None:
+    """Let pytest load what it is told to and nothing else, whatever the solution did to the environment."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        del os.environ[name]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+
+
 def _versions() -> dict[str, str]:
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in NAMED_PACKAGES:
@@ -188,9 +196,6 @@ def main(arguments: list[str]) -> NoReturn:
     channel = Channel(hide_descriptor(report_descriptor))
     stack_descriptor = hide_descriptor(stack_descriptor)
     faulthandler.enable(file=stack_descriptor)
-    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
-        del os.environ[name]
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # Torch says so wherever numpy is not installed; it is not the learner's doing.
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
     install_keyboard()

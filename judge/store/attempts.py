@@ -89,8 +89,8 @@ class AttemptLog:
         rows = self._read(
             "SELECT id, number, slug, path, sha256, started_at, status, total, wall_s"
             " FROM attempt LEFT JOIN ending ON ending.attempt = attempt.id"
-            " WHERE ?1 IS NULL OR number = ?1 ORDER BY id DESC LIMIT ?2",
-            (number, limit),
+            " WHERE ? IS NULL OR number = ? ORDER BY id DESC LIMIT ?",
+            (number, number, limit),
         )
         with self._explained():
             return tuple(map(_read_attempt, rows))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.attacks.process import HONEST, judge
@@ -10,13 +12,10 @@ CRASHES = {
     "segmentation fault": ("import ctypes\n\n\ndef double(numbers):\n    ctypes.string_at(0)\n", "SIGSEGV"),
     "abort": ("import os\n\n\ndef double(numbers):\n    os.abort()\n", "SIGABRT"),
     "stack overflow in C": (
-        "import sys\nimport threading\n\n\n"
-        "class Deep:\n"
-        "    def __repr__(self):\n"
-        "        return repr([self])[:3] + str.format('{0!r}', self)\n\n\n"
-        "def double(numbers):\n"
-        "    sys.setrecursionlimit(10**8)\n"
-        "    return repr(Deep())\n",
+        "import ctypes\nimport sys\n\n\n"
+        "def again():\n    CALLBACK()\n\n\n"
+        "CALLBACK = ctypes.CFUNCTYPE(None)(again)\n\n\n"
+        "def double(numbers):\n    sys.setrecursionlimit(10**8)\n    again()\n",
         "SIGSEGV",
     ),
     "kills itself": ("import os\n\n\ndef double(numbers):\n    os.kill(os.getpid(), 9)\n", "SIGKILL"),
@@ -27,6 +26,8 @@ CRASHES = {
 @pytest.mark.parametrize("name", CRASHES)
 def test_a_crash_is_named_by_its_signal(name, tmp_path):
     """A crash is told as such, with the signal's name in words a beginner understands."""
+    if name == "stack overflow in C" and sys.version_info >= (3, 12):
+        pytest.skip("from Python 3.12 on the interpreter counts its C frames and raises instead")
     attack, signal = CRASHES[name]
     judged = judge(HONEST + "\n\n" + attack, tmp_path)
     assert (judged.exit_code, judged.status) == (1, "crashed")

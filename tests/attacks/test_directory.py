@@ -22,6 +22,7 @@ DESTRUCTIVE = {
     "plants a conftest": (
         "import pathlib\n\n"
         "for folder in (pathlib.Path.cwd(), pathlib.Path(__file__).parent, pathlib.Path(__file__).parent / 'tests'):\n"
+        "    folder.mkdir(parents=True, exist_ok=True)\n"
         "    (folder / 'conftest.py').write_text('def pytest_runtest_call(item): pass')\n"
     ),
     "plants a torch.py": (
