@@ -7,7 +7,8 @@ import math
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from verdicts import GALLERY, HOSTILE, accepted, over_budget
+from samples import HOSTILE
+from verdicts import GALLERY, accepted, over_budget
 
 from judge.models.verdict import Verdict
 from judge.report.as_json import dumps

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from verdicts import GALLERY, MERGE, outcome, verdict
+from samples import MERGE, outcome, verdict
+from verdicts import GALLERY
 
 from judge.models.status import Status
 from judge.models.verdict import Verdict
