@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.harness.child import RIGHT, SHOWN, STUB, TESTS, run_child
 
 
@@ -176,3 +178,19 @@ def test_marks_reach_the_parent(tmp_path: Path) -> None:
     assert expected == collected["tests"][0]
     assert 2 == len(report.of_kind("measurement"))
     report.validate()
+
+
+@pytest.mark.parametrize("name", ["pytest_timeout", "_hypothesis_pytestplugin", "harmful"])
+def test_a_solution_cannot_bring_a_plugin(tmp_path: Path, name: str) -> None:
+    """Neither a file that shadows one of ours on the path nor the environment loads one."""
+    solution = f"""
+        import os, sys
+        with open("{name}.py", "w") as file:
+            file.write("raise SystemExit('shadowed')")
+        sys.path.insert(0, os.getcwd())
+        os.environ["PYTEST_PLUGINS"] = "harmful"
+
+        def double(number):
+            return number * 2
+    """
+    assert {"test_doubles": "accepted"} == run_child(tmp_path, solution).statuses
