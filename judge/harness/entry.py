@@ -29,9 +29,9 @@ from pathlib import Path  # noqa: E402
 from typing import NoReturn  # noqa: E402
 
 # The two plugins are imported here, before the solution can put a file of their name on the path.
-import _hypothesis_pytestplugin  # noqa: E402, F401
+import _hypothesis_pytestplugin  # type: ignore[import-untyped]  # noqa: E402, F401
 import pytest  # noqa: E402
-import pytest_timeout  # noqa: E402, F401
+import pytest_timeout  # type: ignore[import-untyped]  # noqa: E402, F401
 
 from judge.harness import plugin  # noqa: E402
 from judge.harness.binding import BINDING, Binding  # noqa: E402

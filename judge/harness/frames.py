@@ -90,9 +90,12 @@ class Trace:
 
     @cached_property
     def shown(self) -> Stack:
-        """The learner's and the test's frames, outermost first."""
-        kept = (Owner.LEARNER, Owner.TESTS)
-        return [at for at, owner in zip(self.stack, self.owners, strict=True) if owner in kept]
+        """The learner's frames, and the test's that do not hide themselves as pytest has it, outermost first."""
+        return [
+            (code, line)
+            for (code, line), owner in zip(self.stack, self.owners, strict=True)
+            if owner is Owner.LEARNER or (owner is Owner.TESTS and "__tracebackhide__" not in code.co_varnames)
+        ]
 
     @cached_property
     def learner(self) -> Stack:
