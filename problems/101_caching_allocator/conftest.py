@@ -95,7 +95,6 @@ class Player:
     """
 
     def __init__(self, solution: ModuleType, expect: Any, evidence: Any, driver: Any) -> None:
-        __tracebackhide__ = True
         self.solution = solution
         self.expect = expect
         self.evidence = evidence
@@ -110,7 +109,6 @@ class Player:
 
     def malloc(self, size: int, stream: int = 0, number: int | None = None) -> Any:
         """Return the solution's block; ``number`` is its name in messages."""
-        __tracebackhide__ = True
         label = f"malloc({size})" if stream == 0 else f"malloc({size}, stream={stream})"
         block = self._call_malloc(size, stream)
         addr, block_size = getattr(block, "addr", None), getattr(block, "size", None)
@@ -129,7 +127,6 @@ class Player:
 
     def refuse(self, size: int, stream: int = 0, error: type[BaseException] = MemoryError) -> BaseException:
         """Return the exception with which a request must fail."""
-        __tracebackhide__ = True
         label = f"malloc({size}, stream={stream})"
         name = error.__name__
         raised = self.expect.raises(
@@ -140,13 +137,11 @@ class Player:
 
     def free(self, block: Any) -> None:
         """Free a block."""
-        __tracebackhide__ = True
         label = f"free(block {self.numbers.pop((block.addr, block.size), '?')})"
         self._call_void(label, lambda: self.allocator.free(block))
 
     def refuse_free(self, block: Any, what: Pair) -> None:
         """Free what isn't allocated: a ``ValueError``, and nothing has changed."""
-        __tracebackhide__ = True
         before = self.snapshot()
         self.expect.raises(ValueError, lambda: self.allocator.free(block), what)
         self._note(f"free({block.addr}, {block.size})", {"raises": "ValueError"})
@@ -154,12 +149,10 @@ class Player:
 
     def empty_cache(self) -> None:
         """Call ``empty_cache``."""
-        __tracebackhide__ = True
         self._call_void("empty_cache()", self.allocator.empty_cache)
 
     def snapshot(self) -> list[Any]:
         """Return the snapshot, once its types have been found right; it is written down too."""
-        __tracebackhide__ = True
         segments = self.allocator.snapshot()
         if not _is_snapshot(segments):
             self.expect.fail(
@@ -176,7 +169,6 @@ class Player:
 
     def check(self, look: Pair | None = None, **expected: Any) -> None:
         """Compare what the last call but ``snapshot`` decided: addr, size, allocated, reserved, driver."""
-        __tracebackhide__ = True
         actual = {"driver": [], **self.last}
         for name, value in expected.items():
             if actual[name] != value:
@@ -206,18 +198,15 @@ class Player:
         return None
 
     def _call_malloc(self, size: int, stream: int) -> Any:
-        __tracebackhide__ = True
         return self.allocator.malloc(size) if stream == 0 else self.allocator.malloc(size, stream=stream)
 
     def _call_void(self, label: str, call: Callable[[], Any]) -> None:
-        __tracebackhide__ = True
         result = call()
         if result is not None:
             self.expect.fail((f"{label} must return None", f"{label} 应当返回 None"), None, result)
         self._note(label, {})
 
     def _note(self, label: str, decision: dict[str, Any]) -> None:
-        __tracebackhide__ = True
         allocated, reserved = self.allocator.memory_allocated(), self.allocator.memory_reserved()
         if type(allocated) is not int or type(reserved) is not int:
             self.expect.fail(

@@ -25,7 +25,17 @@ ORDER = (
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
 
 HARNESS_MAY_IMPORT = ("judge.models.wire", "judge.models.status", "judge.locale", "judge.harness")
-HARNESS_PACKAGES = {"pytest", "_pytest", "pluggy", "hypothesis", "packaging", "torch"}
+HARNESS_PACKAGES = {
+    "pytest",
+    "_pytest",
+    "pluggy",
+    "hypothesis",
+    "packaging",
+    "torch",
+    # the plugins that a judged run names, bound before the solution can put others in their place
+    "pytest_timeout",
+    "_hypothesis_pytestplugin",
+}
 
 IMPORTS_TORCH = {"judge.harness.plugin"}
 """Modules that may import torch: under plain pytest, ``device`` has to ask it whether there is a GPU.
