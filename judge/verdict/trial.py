@@ -83,16 +83,17 @@ class Trial:
 
     def _find_in_evidence(self) -> Finding:
         """A test that passed inside is accepted only when its evidence equals the oracle's."""
-        expected = {item.name: item for item in self.oracle.evidence if item.test == self.case.id}
-        actual = {item.name: item for item in self.subject.evidence if item.test == self.case.id}
+        expected = [item for item in self.oracle.evidence if item.test == self.case.id]
+        actual = [item for item in self.subject.evidence if item.test == self.case.id]
         if not expected and self.case.is_required:
             return Status.JUDGE_ERROR, (_diagnose(DiagnosticKind.JUDGE, "oracle_silent", "report_it"),)
-        if expected.keys() != actual.keys():
+        # A name may come more than once, an example a time: in order, each counts.
+        if [item.name for item in expected] != [item.name for item in actual]:
             return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "no_evidence", "no_evidence_look"),)
-        for name, item in expected.items():
-            difference = find_difference(item, actual[name])
+        for item, other in zip(expected, actual, strict=True):
+            difference = find_difference(item, other)
             if difference is not None:
-                what = text("differs", name=name, where=difference.path)
+                what = text("differs", name=item.name, where=difference.path)
                 diagnostic = Diagnostic(
                     kind=DiagnosticKind.EVIDENCE, what=what, expected=difference.expected, actual=difference.actual
                 )

@@ -38,6 +38,14 @@ def test_surplus_evidence_is_not_accepted():
     assert r.judged(r.run(evidence=forged)).status == Status.NO_RESULT
 
 
+def test_evidence_of_one_name_counts_each_time():
+    """Of several values under one name none hides another."""
+    oracle = r.run("oracle", evidence=(r.evidence("a", 1), r.evidence("b", 2), r.evidence("b", 3)))
+    subject = r.run(evidence=(r.evidence("a", 1), r.evidence("b", 9), r.evidence("b", 3)))
+    assert r.judged(subject, oracle).tests[1].status == Status.WRONG
+    assert r.judged(r.run(), oracle).tests[1].status == Status.NO_RESULT
+
+
 def test_a_skipped_required_test_is_not_judged():
     """What both runs skipped is not judged: the verdict says so and why, and is not accepted."""
     skipped = (r.outcome("a"), r.outcome("b", Status.NOT_JUDGED, diagnostic=r.failure(DiagnosticKind.SKIPPED)))
