@@ -38,6 +38,8 @@ def make_history(session: Session) -> Command:
 def history(session: Session, key: str | None, limit: int) -> int:
     """Print a table of the last attempts, newest first."""
     attempts = session.attempts.history(_find_number(key, session), limit)
+    if not attempts and key is not None:
+        session.find(key)
     if not attempts:
         outlet.write(session.say("cli.no_attempts", program=session.call))
         return 0

@@ -43,7 +43,9 @@ def create(problem: Problem, path: Path, session: Session) -> None:
     except FileExistsError:
         raise UsageError(
             session.say("cli.exists", path=show(path)),
-            remedy=session.say("cli.exists_remedy", program=session.call, number=problem.number),
+            remedy=session.say(
+                "cli.exists_remedy", program=session.call, number=problem.number, path=shlex.quote(show(path))
+            ),
         ) from None
     except OSError as fault:
         raise UsageError(

@@ -72,6 +72,7 @@ def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
     others = findings.failures[in_full:]
     if not others:
         return
+    _name_status(page, findings, verdict)
     page.heading(page.ink.say("optional_failed" if is_accepted else "also_failed", count=len(others)))
     groups = [list(group) for _, group in groupby(others, key=lambda finding: finding.function or finding.title)]
     for group in groups[:MAX_OTHERS]:
@@ -79,6 +80,14 @@ def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
     left = sum(map(len, groups[MAX_OTHERS:]))
     if left:
         page.add(page.ink.say("more_failures", count=left), style="dim", indent=2)
+
+
+def _name_status(page: Page, findings: Findings, verdict: Verdict) -> None:
+    """Say which failure gave the verdict its name, where it is not the first one."""
+    named = next((one for one in findings.failures if one.status is verdict.status), None)
+    if named is not None and named is not findings.failures[0]:
+        page.gap()
+        page.add(page.ink.say("named_after", test=page.ink.line(named.test)), style="dim")
 
 
 def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:

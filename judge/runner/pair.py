@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from judge.models.conditions import DeviceChoice
 from judge.models.problem import Problem
 from judge.models.record import RunPair, RunRecord
+from judge.models.status import Status
 from judge.models.submission import Submission
 from judge.runner.child import Child
 from judge.runner.workspace import Workspace, open_workspace
@@ -103,7 +104,7 @@ def _watch(children: Sequence[Child], on_progress: Progress | None) -> list[RunR
                         selector.unregister(key.fd)
                 for child in children:
                     child.check_clocks()
-                if subject.reader.load_status is not None:
+                if subject.reader.load_status not in (None, Status.JUDGE_ERROR):
                     for oracle in oracles:
                         oracle.stop()
                 if on_progress is not None:

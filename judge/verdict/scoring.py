@@ -62,6 +62,17 @@ def _score_measured(
         for item in test.measurements
         if item.name == figure
     ]
+    if not measured and any(test.id in budgets and _is_failed(test) for test in tests):
+        # A figure that the submission's own failure kept from being taken counts nothing; left out, it would pay.
+        return Score(
+            name=name,
+            weight=weight,
+            is_judged=True,
+            points=0.0,
+            budget=min(budgets.values()),
+            unit=UNITS[name],
+            note=text("score_test_failed"),
+        )
     if not measured:
         return Score(name=name, weight=weight, is_judged=False, unit=UNITS[name], note=text("score_no_run"))
     points, value, budget = min(measured)
@@ -75,6 +86,10 @@ def _score_measured(
         unit=UNITS[name],
         note=text("score_cooperative"),
     )
+
+
+def _is_failed(test: TestVerdict) -> bool:
+    return test.status.severity > Status.NOT_JUDGED.severity and test.status is not Status.JUDGE_ERROR
 
 
 def point_of(value: float, budget: float) -> float:

@@ -61,12 +61,15 @@ Decision = tuple[Status, tuple[TestVerdict, ...], tuple[Diagnostic, ...]]
 
 def _decide(problem: Problem, submission: Submission, pair: RunPair) -> Decision:
     subject, oracle = pair.subject, pair.oracle
-    if subject.load_status is not None:
+    if subject.load_status not in (None, Status.JUDGE_ERROR):
         failures = tuple(item for item in subject.diagnostics if item.kind is not DiagnosticKind.WARNING)
         return subject.load_status, (), failures
     fault = _find_oracle_fault(problem, oracle)
     if fault is not None:
         return Status.JUDGE_ERROR, (), (fault,)
+    if subject.load_status is Status.JUDGE_ERROR:
+        what, look = text("broke_alone"), text("no_evidence_look")
+        return Status.NO_RESULT, (), (Diagnostic(kind=DiagnosticKind.NO_RESULT, what=what, look=look),)
     ended = explain_end(subject, problem.limits, submission.shown_path)
     tests = tuple(Trial(case, subject, oracle, ended).judge() for case in oracle.tests)
     status = worst(test.status for test in tests if test.is_required)
@@ -106,7 +109,9 @@ def _list_not_judged(pair: RunPair, tests: Sequence[TestVerdict]) -> tuple[Text,
     not_run = sum(test.status is Status.NOT_JUDGED and test.duration_s is None for test in tests)
     if not_run:
         lines.append(text("tests_not_run", count=not_run))
-    lines += [missing.why for missing in pair.isolation.missing]
+    if pair.subject.load_status is not Status.COMPILE_ERROR:
+        # What does not compile never ran, and could reach nothing.
+        lines += [missing.why for missing in pair.isolation.missing]
     return tuple(lines)
 
 

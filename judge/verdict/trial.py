@@ -52,6 +52,9 @@ class Trial:
             return self._find_missing()
         if outcome.status is Status.NOT_JUDGED:
             return self._find_skipped(outcome, expected)
+        if outcome.status is Status.JUDGE_ERROR:
+            # What breaks beside the submission and not beside the reference is the submission's doing.
+            return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "broke_alone", "no_evidence_look"),)
         if outcome.status is not Status.ACCEPTED:
             return outcome.status, (outcome.diagnostic,) if outcome.diagnostic else ()
         return self._find_in_evidence()

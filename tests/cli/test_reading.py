@@ -150,10 +150,13 @@ def test_history_shows_time_status_points_and_duration(checkout: Checkout, log: 
 
 
 def test_history_of_nothing_says_how_to_begin(checkout: Checkout) -> None:
-    """No table of no rows; a problem that is gone is no fault."""
-    answer = checkout.call("history", "7")
+    """No table of no rows, and a number that nobody knows is named."""
+    answer = checkout.call("history")
     assert 0 == answer.code
     assert answer.out.startswith("No attempts yet.")
+    unknown = checkout.call("history", "7")
+    assert 2 == unknown.code
+    assert "There is no problem 7." in unknown.err
 
 
 def test_history_of_a_damaged_store_is_a_fault(checkout: Checkout) -> None:

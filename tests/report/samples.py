@@ -91,7 +91,7 @@ def verdict(status: Status, tests: tuple[TestVerdict, ...], **changes: object) -
                 Missing(
                     what=both("network", "网络"),
                     why=both("The submission could use the network.", "提交的代码可以访问网络。"),
-                    fix=both("Judge only code that you would run yourself.", "只评判你自己也愿意直接运行的代码。"),
+                    fix=both("Judge only code that you would run yourself.", "只评测你自己也愿意直接运行的代码。"),
                 ),
                 Missing(
                     what=both("host memory", "主机内存"), why=both("Host memory was not limited.", "没有限制主机内存。")
@@ -155,7 +155,7 @@ NO_TIME = Score(
     is_judged=False,
     budget=4.0,
     unit="x",
-    note=both("Time is not judged on the CPU.", "在 CPU 上不评判时间。"),
+    note=both("Time is not judged on the CPU.", "在 CPU 上不评测时间。"),
 )
 REAL_GPU_LEFT_OUT = both(
     "Whether the decisions are those of the real GPU: no CUDA device answered.",

@@ -163,7 +163,7 @@ def not_judged() -> Verdict:
         outcome("test_cost", Status.NOT_JUDGED, NEEDS_GPU),
     )
     unjudged = Score(
-        name="correctness", weight=1, is_judged=False, note=both("No test was judged.", "没有评判任何测试。")
+        name="correctness", weight=1, is_judged=False, note=both("No test was judged.", "没有评测任何测试。")
     )
     return verdict(Status.NOT_JUDGED, tests, scores=(unjudged,), total=None, not_judged=(REAL_GPU_LEFT_OUT,))
 

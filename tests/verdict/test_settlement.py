@@ -226,3 +226,28 @@ def test_severity_has_one_order():
     ]  # fmt: skip
     assert worst([Status.ACCEPTED, Status.WRONG, Status.NOT_JUDGED]) == Status.WRONG
     assert worst([]) == Status.NO_RESULT
+
+
+def test_what_breaks_beside_the_submission_alone_is_no_fault_of_ours():
+    """A submission that breaks the tests from inside is not accepted, and can't end as the judge's fault."""
+    broken = (r.outcome("a"), r.outcome("b", Status.JUDGE_ERROR))
+    assert r.judged(r.run(outcomes=broken)).status == Status.NO_RESULT
+    unloaded = r.run(tests=(), outcomes=(), load_status=Status.JUDGE_ERROR, diagnostics=(r.failure(),))
+    assert r.judged(unloaded).status == Status.NO_RESULT
+
+
+def test_a_figure_that_a_failure_kept_from_being_taken_counts_nothing():
+    """Failing before the measurement does not raise the total."""
+    cases = (r.case("a"), r.case("b", budget={"time_ratio": 4.0}))
+    oracle = r.run("oracle", tests=cases, measurements=(r.figure("b", 1.0),))
+    failed = (r.outcome("a"), r.outcome("b", Status.WRONG, diagnostic=r.failure()))
+    verdict = r.judged(r.run(tests=cases, outcomes=failed), oracle)
+    time = next(score for score in verdict.scores if score.name == "time")
+    assert (time.is_judged, time.points, time.measured) == (True, 0.0, None)
+    assert verdict.total == 0.75 * 0.5
+
+
+def test_what_does_not_compile_is_not_said_to_have_reached_anything():
+    """A source that never ran could use neither files nor network."""
+    subject = r.run(tests=(), outcomes=(), load_status=Status.COMPILE_ERROR, diagnostics=(r.failure(),))
+    assert r.judged(subject).not_judged == ()
