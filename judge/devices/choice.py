@@ -1,4 +1,4 @@
-"""Choose what the tests run on: a real GPU where one answers, else the CPU."""
+"""Choose what the code runs on: a real GPU where one answers, else the simulated one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from judge.models.base import Text
 from judge.models.conditions import DeviceChoice
 from judge.models.problem import DeviceNeed, Problem
 
-Requested = Literal["auto", "cpu", "cuda"]
+Requested = Literal["auto", "cpu", "cuda", "sim"]
 
 DRIVER_LIBRARY = "libcuda.so.1"
 
@@ -29,6 +29,17 @@ def choose(problem: Problem, requested: Requested = "auto") -> DeviceChoice:
         return DeviceChoice(kind="none", why=_text("no_device_code"))
     if requested == "cpu":
         return DeviceChoice(kind="cpu", why=_text("cpu_asked"))
+    return choose_for_script(requested)
+
+
+def choose_for_script(requested: Literal["auto", "cuda", "sim"]) -> DeviceChoice:
+    """Return the device for code that wants CUDA, and why.
+
+    Raises:
+        UsageError: ``cuda`` was asked for and no CUDA device answers.
+    """
+    if requested == "sim":
+        return DeviceChoice(kind="sim", why=_text("sim_asked"))
     obstacle = find_obstacle()
     if obstacle is None:
         return DeviceChoice(kind="cuda", why=_text("cuda_asked" if requested == "cuda" else "cuda_found"))
@@ -38,7 +49,7 @@ def choose(problem: Problem, requested: Requested = "auto") -> DeviceChoice:
             _text("cuda_missing", detail=obstacle).in_language(language),
             remedy=_text("cuda_missing_remedy").in_language(language),
         )
-    return DeviceChoice(kind="cpu", why=_text("no_cuda", detail=obstacle))
+    return DeviceChoice(kind="sim", why=_text("no_cuda", detail=obstacle))
 
 
 def _text(name: str, *, detail: Text | None = None) -> Text:

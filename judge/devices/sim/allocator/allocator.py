@@ -100,8 +100,10 @@ class CachingAllocator:
 
         Synchronises: only when the cache is flushed because memory ran out.
         """
-        if size == 0:
-            return 0
+        return self.take_block(size, stream).address if size else 0
+
+    def take_block(self, size: int, stream: int) -> Block:
+        """Do what ``malloc`` does for a request of at least one byte, and return the block."""
         if size >= REQUEST_LIMIT_BYTES:
             raise OutOfMemory("CUDA out of memory. Tried to allocate more than 1EB memory.")
         is_captured = self._is_captured()
@@ -116,7 +118,7 @@ class CachingAllocator:
         block = pool.take(rounded, stream, books.settings)
         if block is None:
             block = self._supply.obtain(pool, rounded, stream, frames, is_captured=is_captured)
-        return self._occupancy.begin(block, rounded, size, frames).address
+        return self._occupancy.begin(block, rounded, size, frames)
 
     def free(self, address: int) -> None:
         """Take a block back; it is merged and reusable at once unless other streams were recorded.
@@ -126,9 +128,11 @@ class CachingAllocator:
 
         Synchronises: no.
         """
-        if address == 0:
-            return
-        block = self.find(address)
+        if address:
+            self.give_block(self.find(address))
+
+    def give_block(self, block: Block) -> None:
+        """Do what ``free`` does for a block that is handed out."""
         frames = self.history.gather("all") if self.history.is_recording else None
         self._occupancy.request_end(block, frames)
         if not block.users:

@@ -121,7 +121,9 @@ class Block:
         Returns:
             The bytes gained; 0 when there is no such neighbour.
         """
-        if neighbour is None or not neighbour.is_idle or neighbour.is_mapped is not self.is_mapped:
+        if neighbour is None or neighbour.is_allocated or neighbour.event_count or neighbour.users:
+            return 0
+        if neighbour.is_mapped is not self.is_mapped:
             return 0
         neighbour.pool.remove(neighbour)
         if neighbour is self.previous:

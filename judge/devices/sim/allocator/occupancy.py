@@ -58,7 +58,8 @@ class Occupancy:
         statistics.count_begin(kind, block.size, requested)
         if block.size >= self._books.settings.max_split_bytes:
             statistics.oversize_allocations.grow(1)
-        self.note("alloc", block, frames)
+        if self._books.history.is_recording:
+            self.note("alloc", block, frames)
         return block
 
     def request_end(self, block: Block, frames: Frames | None) -> None:
@@ -66,15 +67,16 @@ class Occupancy:
         statistics = self._books.statistics
         kind = kind_of(block.pool)
         block.is_allocated = False
-        statistics.allocation.shrink(1, kind)
-        statistics.allocated_bytes.shrink(block.size, kind)
+        statistics.count_request_end(kind, block.size)
         if block.size >= self._books.settings.max_split_bytes:
             statistics.oversize_allocations.shrink(1)
-        self.note("free_requested", block, frames if frames is not None else block.frames)
+        if self._books.history.is_recording:
+            self.note("free_requested", block, frames if frames is not None else block.frames)
 
     def end(self, block: Block, frames: Frames | None = None) -> None:
         """Put a block that nobody owns or uses back into its pool, merged with its free neighbours."""
-        self.note("free_completed", block, frames if frames is not None else block.frames)
+        if self._books.history.is_recording:
+            self.note("free_completed", block, frames if frames is not None else block.frames)
         statistics = self._books.statistics
         pool = block.pool
         kind = kind_of(pool)
@@ -82,20 +84,18 @@ class Occupancy:
         del self.blocks[block.address]
         block.frames = None
         block.users = None
-        gained = [bytes_ for bytes_ in (block.absorb(block.previous), block.absorb(block.next)) if bytes_]
+        was_split = block.previous is not None or block.next is not None
+        gained = [gain for gain in (block.absorb(block.previous), block.absorb(block.next)) if gain] if was_split else ()
         pool.add(block)
-        if block.span is None:
+        if was_split and block.span is None:
             self._count_split(kind, int(block.is_split) - len(gained), block.size * block.is_split - sum(gained))
-        statistics.active.shrink(1, kind)
-        statistics.active_bytes.shrink(size, kind)
-        statistics.requested_bytes.shrink(block.requested, kind)
+        statistics.count_end(kind, size, block.requested)
 
     def note(self, action: str, block: Block, frames: Frames | None) -> None:
         """Enter into the history what happened to a block."""
-        if self._books.history.is_recording:
-            owner = block.pool.owner
-            pool_id = DEFAULT_POOL if owner is None else owner.id
-            self._books.history.note(action, block.address, block.requested, block.stream, frames, pool_id)
+        owner = block.pool.owner
+        pool_id = DEFAULT_POOL if owner is None else owner.id
+        self._books.history.note(action, block.address, block.requested, block.stream, frames, pool_id)
 
     def _count_split(self, kind: int, blocks: int, size: int) -> None:
         """Enter the net change of free blocks that share a segment; PyTorch counts it as one step."""

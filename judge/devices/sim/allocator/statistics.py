@@ -108,6 +108,10 @@ class Statistics:
         self.num_device_free = 0
         self.num_oom_rejections = 0
 
+        self._allocation = self._pair_gauges(self.allocation)
+        self._allocated = self._pair_gauges(self.allocated_bytes)
+        self._active = self._pair_gauges(self.active)
+        self._active_sized = self._pair_gauges(self.active_bytes)
         self._counted = self._pair_gauges(self.allocation, self.active)
         self._sized = self._pair_gauges(self.allocated_bytes, self.active_bytes)
         self._requested = self._pair_gauges(self.requested_bytes)
@@ -130,6 +134,38 @@ class Statistics:
                 current = gauge.current = gauge.current + amount
                 if current > gauge.peak:
                     gauge.peak = current
+
+    def count_request_end(self, kind: int, size: int) -> None:
+        """Count a block that its owner gives up, in one step for the same reason.
+
+        Args:
+            kind: of its pool, ``SMALL`` or ``LARGE``.
+            size: bytes of the block.
+        """
+        for gauge in self._allocation[kind]:
+            gauge.current -= 1
+            gauge.freed += 1
+        for gauge in self._allocated[kind]:
+            gauge.current -= size
+            gauge.freed += size
+
+    def count_end(self, kind: int, size: int, requested: int) -> None:
+        """Count a block that nobody owns or uses any more.
+
+        Args:
+            kind: of its pool, ``SMALL`` or ``LARGE``.
+            size: bytes of the block.
+            requested: bytes asked for.
+        """
+        for gauge in self._active[kind]:
+            gauge.current -= 1
+            gauge.freed += 1
+        for gauge in self._active_sized[kind]:
+            gauge.current -= size
+            gauge.freed += size
+        for gauge in self._requested[kind]:
+            gauge.current -= requested
+            gauge.freed += requested
 
     @staticmethod
     def _pair_gauges(*metrics: Metric) -> tuple[tuple[Gauge, ...], ...]:

@@ -1,0 +1,129 @@
+"""Arenas: large ranges of the host's address space that stand for device memory and for pinned memory."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from functools import cache
+
+DEVICE_BASE = 0x4000_0000_0000
+"""Where the arena of device 0 begins; the same in every run, so that ``data_ptr()`` is too."""
+
+DEVICE_SPAN_BYTES = 20 << 40
+"""Addresses for the device: far more than its memory, because expandable segments reserve ranges without memory.
+
+Programs and their heap lie above, from 0x5555_5555_0000 on.
+"""
+
+PINNED_BASE = 0x5800_0000_0000
+"""Where pinned host memory begins."""
+
+PINNED_SPAN_BYTES = 1 << 40
+
+MARGIN_BYTES = 2 << 20
+"""Left unused at the end of an arena: tensors without elements point there."""
+
+_MAP_NORESERVE = 0x4000
+_MAP_FIXED_NOREPLACE = 0x10_0000
+_MADV_DONTDUMP = 16
+_MAP_FAILED = ctypes.c_void_p(-1).value
+
+_spare: list[tuple[int, int]] = []
+"""Base and span of mappings whose arena is closed and that no storage points into any more."""
+
+
+class Arena:
+    """A range of addresses that reads as zeros and takes pages of the host only where it is written.
+
+    Args:
+        base: where it should begin; elsewhere if those addresses are taken.
+        span_bytes: length of the range.
+
+    Raises:
+        MemoryError: the host does not give out so many addresses, for example under ``ulimit -v``.
+    """
+
+    def __init__(self, base: int = DEVICE_BASE, span_bytes: int = DEVICE_SPAN_BYTES) -> None:
+        self.base = _take_mapping(base, span_bytes)
+        self.end = self.base + span_bytes
+        self.null_address = self.end - MARGIN_BYTES
+        """Where tensors without elements point: inside the arena, outside of every block."""
+        self._memory = memoryview((ctypes.c_char * span_bytes).from_address(self.base)).cast("B")
+        self._is_open = True
+
+    def __contains__(self, address: int) -> bool:
+        return self.base <= address < self.end
+
+    def view(self, address: int, size: int) -> memoryview:
+        """Return the ``size`` bytes from an address on; writing to the view writes to the arena."""
+        start = address - self.base
+        return self._memory[start : start + size]
+
+    def drop(self, address: int, size: int) -> None:
+        """Give the pages of a range back to the host; the range reads as zeros again.
+
+        Args:
+            address: of the first byte, a multiple of the page size.
+            size: bytes, a multiple of the page size.
+        """
+        _libc().madvise(address, size, mmap.MADV_DONTNEED)
+
+    def close(self, *, is_in_use: bool = False) -> None:
+        """Give all pages back, and the addresses to the next arena.
+
+        The mapping itself stays: what still points into it must not bring the process down.
+
+        Args:
+            is_in_use: storages in the arena have outlived it; their bytes and addresses stay theirs.
+        """
+        if not self._is_open:
+            return
+        self._is_open = False
+        if not is_in_use:
+            self.drop(self.base, self.end - self.base)
+            _spare.append((self.base, self.end - self.base))
+
+
+def _take_mapping(base: int, span_bytes: int) -> int:
+    if (base, span_bytes) in _spare:
+        _spare.remove((base, span_bytes))
+        return base
+    address = _map(base, span_bytes, _MAP_FIXED_NOREPLACE)
+    if address is not None and address != base:  # a kernel before 4.17 takes the address for a hint
+        _libc().munmap(address, span_bytes)
+        address = None
+    if address is None:
+        address = next((first for first, length in _spare if length == span_bytes), None)
+        if address is not None:
+            _spare.remove((address, span_bytes))
+    if address is None:
+        address = _map(0, span_bytes, 0)
+    if address is None:
+        reason = os.strerror(ctypes.get_errno())
+        raise MemoryError(f"no {span_bytes >> 30} GiB of addresses for a simulated device: {reason}")
+    _libc().madvise(address, span_bytes, _MADV_DONTDUMP)
+    return address
+
+
+def _map(address: int, size: int, flags: int) -> int | None:
+    """Map memory and return where it begins, or ``None``."""
+    found = _libc().mmap(
+        address,
+        size,
+        mmap.PROT_READ | mmap.PROT_WRITE,
+        mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE | flags,
+        -1,
+        0,
+    )
+    return None if found == _MAP_FAILED else int(found)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    return libc

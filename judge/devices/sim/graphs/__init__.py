@@ -1,0 +1,1 @@
+"""CUDA graphs: work is captured as nodes on frozen addresses, and replayed from there."""

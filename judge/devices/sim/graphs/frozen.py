@@ -1,0 +1,88 @@
+"""Operations frozen on their addresses: they can be done again on whatever bytes lie there then. (torch)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from judge.devices.sim.tensors.membership import is_device, is_pinned
+from judge.devices.sim.tensors.raw import layout_of
+
+_AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)
+
+
+def freeze_call(
+    func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], outputs: object
+) -> Callable[[], None]:
+    """Return a function that does an operation again on the same addresses.
+
+    Tensors on the device and in pinned memory become views that own nothing, so a freed input is read as its next
+    owner's bytes. Other tensors and Python numbers keep the values they have now, as kernel arguments do. Generators
+    stay what they are: each run draws on.
+
+    Args:
+        func: the operator as it was called, with everything on the host's side of the dispatcher.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        outputs: the tensor or tensors that hold its result on the device; those among ``args`` are changed in place.
+
+    Synchronises: no.
+    """
+    with torch.inference_mode(False):
+        frozen_args = tuple(freeze(value) for value in args)
+        frozen_kwargs = {name: freeze(value) for name, value in kwargs.items()}
+        places = [freeze(output) if isinstance(output, Tensor) else None for output in _as_list(outputs)]
+
+    def redo() -> None:
+        with torch.inference_mode(), torch._C._DisableTorchDispatch(), torch._C._ExcludeDispatchKeyGuard(_AUTOCAST):
+            results = _as_list(func(*frozen_args, **frozen_kwargs))
+            for place, result in zip(places, results, strict=False):
+                if place is not None and place.data_ptr() != result.data_ptr():
+                    place.copy_(result)
+
+    return redo
+
+
+def freeze_download(target: Tensor, source: Tensor) -> Callable[[], Callable[[], None]]:
+    """Return a function that copies from the device to pinned memory again, addresses frozen.
+
+    Args:
+        target: in pinned memory.
+        source: on the device, with the same number of elements.
+
+    Returns:
+        Running it reads the device; what it returns writes the host's bytes, once the host is ordered after the copy.
+    """
+    with torch.inference_mode(False):
+        frozen_target, frozen_source = freeze(target), freeze(source)
+
+    def redo() -> Callable[[], None]:
+        with torch.inference_mode(), torch._C._DisableTorchDispatch():
+            seen = frozen_source.clone()
+
+        def apply() -> None:
+            with torch.inference_mode(), torch._C._DisableTorchDispatch():
+                frozen_target.copy_(seen)
+
+        return apply
+
+    return redo
+
+
+def freeze(value: Any) -> Any:  # noqa: ANN401  # whatever operators take
+    """Return a value as a kernel keeps it: addresses for tensors of the device, copies of tensors of the host."""
+    if isinstance(value, Tensor):
+        with torch._C._DisableTorchDispatch(), torch.no_grad():
+            if is_device(value) or is_pinned(value):
+                return layout_of(value).view()
+            return value.detach().clone()
+    if type(value) in (list, tuple):
+        return type(value)(freeze(part) for part in value)
+    return value
+
+
+def _as_list(outputs: object) -> list[Any]:
+    return list(outputs) if isinstance(outputs, tuple | list) else [outputs]

@@ -1,0 +1,1 @@
+"""What user code sees of the simulated device: PyTorch's own interface, over another bottom (torch)."""

@@ -1,0 +1,42 @@
+"""Devices as users write them: ``"cuda"``, ``0``, ``torch.device("cuda:0")``. (torch)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
+
+from judge.devices.sim.surface.streams import check_index
+
+CUDA = torch.device("cuda", 0)
+CPU = torch.device("cpu")
+
+
+def read_device(value: Any, call: str) -> torch.device:
+    """Return the device that a user means; ``cuda`` without a number is ``cuda:0``.
+
+    Args:
+        value: a device, its name or its index.
+        call: what the user called, for the error.
+
+    Raises:
+        NotSimulated: another CUDA device than the first.
+    """
+    if isinstance(value, int):
+        check_index(value, call)
+        return CUDA
+    device = value if isinstance(value, torch.device) else torch.device(value)
+    if device.type != "cuda":
+        return device
+    check_index(device.index or 0, call)
+    return CUDA
+
+
+def find_default_device() -> torch.device:
+    """Return the device for factories: that of the innermost ``with torch.device(...)``, else the default device."""
+    for mode in reversed(_get_current_function_mode_stack()):  # torch.get_default_device would come back to us
+        if isinstance(mode, DeviceContext):
+            return read_device(mode.device, "torch.device")
+    return CPU

@@ -1,0 +1,1 @@
+"""Tensors of the simulated device: plain CPU tensors in device memory, and what each op on them does."""

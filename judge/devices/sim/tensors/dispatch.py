@@ -1,0 +1,58 @@
+"""The mode through which every op of the process goes while the simulation is installed. (torch)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch._C import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from judge.devices.sim.tensors import dropout, indexing, resizing, scalars, transfers
+from judge.devices.sim.tensors.execution import Execution
+
+_HANDLER_MODULES = (dropout, indexing, resizing, scalars, transfers)
+"""Imported for the handlers that they register."""
+
+
+class SimulationMode(TorchDispatchMode):
+    """Hands each op to its handler, or to the general rule.
+
+    Args:
+        execution: runs ops.
+    """
+
+    supports_higher_order_operators = True
+
+    def __init__(self, execution: Execution) -> None:
+        super().__init__()
+        self._execution = execution
+        self._rules = execution.rules
+        self._context = execution.context
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Keep torch from importing its compiler, two seconds long, at the first op."""
+        return False
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Tell torch that user code need not know of this mode."""
+        return True
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Run one op; dispatch is off meanwhile."""
+        rule = self._rules[func]
+        backward = self._context.backward
+        if backward is not None:
+            backward.enter_step()
+        if rule.handler is not None:
+            return rule.handler(self._execution, rule, func, args, kwargs or {})
+        if rule.is_composite:  # only inference mode delivers these whole
+            _push_on_torch_dispatch_stack(self)
+            try:
+                return func.decompose(*args, **(kwargs or {}))
+            finally:
+                _pop_torch_dispatch_stack(None)
+        return self._execution.run(rule, func, args, kwargs or {})

@@ -1,0 +1,67 @@
+"""Tensors that a CPU kernel made, moved to where they belong. (torch)"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from judge.devices.sim.races.geometry import Access
+from judge.devices.sim.storages import new_pinned, new_tensor
+from judge.devices.sim.tensors.accesses import access_of
+
+if TYPE_CHECKING:
+    from judge.devices.sim.machine import Machine
+
+Tensor = torch.Tensor
+_copy = torch.ops.aten.copy_.default
+_data_ptr = torch._C.TensorBase.data_ptr
+
+
+def place(machine: Machine, tensor: Tensor) -> tuple[Tensor, Access | None]:
+    """Return a copy of a host tensor in a fresh block of the current stream, and its bytes.
+
+    Args:
+        machine: the device.
+        tensor: any strides; the copy has the same.
+
+    Raises:
+        torch.OutOfMemoryError: the device has no memory for it.
+    """
+    dtype = tensor.dtype
+    target = new_tensor(machine, tensor.size(), tensor.stride(), dtype)
+    access = access_of(target)
+    if access is not None:
+        machine.preserve((access,))
+        if dtype.is_complex:  # a conjugate view is resolved on the way
+            _copy(target, tensor)
+        else:
+            ctypes.memmove(access.low, _data_ptr(tensor), access.high - access.low)
+    return target, access
+
+
+def place_pinned(machine: Machine, tensor: Tensor) -> Tensor:
+    """Return a contiguous copy of a host tensor in pinned memory."""
+    return _copy(new_pinned(machine, tensor.size(), contiguous_strides(tensor.size()), tensor.dtype), tensor)  # type: ignore[no-any-return]
+
+
+def rerun(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+    """Run an op again, onto the tensors that hold its result."""
+    with torch._C._DisableTorchDispatch():
+        again = op(*args, **kwargs)
+        for kept, made in zip(_as_list(result), _as_list(again), strict=False):
+            if isinstance(kept, Tensor) and isinstance(made, Tensor) and _data_ptr(kept) != _data_ptr(made):
+                _copy(kept, made)
+
+
+def contiguous_strides(size: torch.Size) -> list[int]:
+    """Return the strides of a contiguous tensor of a size."""
+    strides = [1] * len(size)
+    for index in range(len(size) - 2, -1, -1):
+        strides[index] = strides[index + 1] * max(size[index + 1], 1)
+    return strides
+
+
+def _as_list(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, list | tuple) else [result]

@@ -1,0 +1,109 @@
+"""From what was seen to what is published: lines counted, files named as the user knows them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections import Counter
+from pathlib import Path
+
+import judge
+from judge.inspection.process import Ran
+from judge.instruments.observation import Observation, Race, Touch
+from judge.models.inspection import (
+    Inspection,
+    MemoryFigures,
+    MemoryLine,
+    RaceLine,
+    RaceSide,
+    ScriptError,
+    StreamLine,
+    SyncLine,
+    TimelineFigures,
+)
+
+STACK_LINE = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in ', re.MULTILINE)
+OWN_FOLDER = str(Path(judge.__file__).parent) + os.sep
+DIGITS = 3
+"""Decimals of a microsecond that are published."""
+
+
+def sum_up(seen: Observation, error: ScriptError | None) -> Inspection:
+    """Return the published form of an observation."""
+    timeline = seen.timeline
+    return Inspection(
+        device=seen.device,
+        syncs=_count_syncs(seen),
+        races=tuple(_write_race(race) for race in seen.races),
+        timeline=TimelineFigures(
+            makespan_us=round(timeline.makespan_us, DIGITS),
+            host_us=round(timeline.host_us, DIGITS),
+            streams=tuple(StreamLine(name=one.name, busy_us=round(one.busy_us, DIGITS)) for one in timeline.streams),
+            device_idle_us=round(timeline.device_idle_us, DIGITS),
+        ),
+        memory=MemoryFigures(
+            peak_allocated_bytes=seen.peak_allocated_bytes,
+            peak_reserved_bytes=seen.peak_reserved_bytes,
+            by_site=tuple(
+                MemoryLine(file=name_file(owner.site.file), line=owner.site.line, bytes=owner.size_bytes)
+                for owner in seen.by_site
+            ),
+        ),
+        error=error,
+    )
+
+
+def find_error(ran: Ran) -> ScriptError | None:
+    """Return how the script ended if not well, by its own word or, where it had none, by what was seen outside."""
+    error = ran.reader.error
+    if error is None and ran.status < 0:
+        number = -ran.status
+        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+        file, line = _read_stack(ran.stack)
+        is_asked = ran.interrupts > 0 and number in (signal.SIGINT, signal.SIGKILL)
+        error = ScriptError(kind="interrupted" if is_asked else "signal", type=name, message="", file=file, line=line)
+    elif error is None and not ran.reader.is_whole:
+        error = ScriptError(kind="lost", type="exit", message=str(ran.status))
+    if error is None or error.file is None:
+        return error
+    return error.model_copy(update={"file": name_file(error.file)})
+
+
+def name_file(path: str) -> str:
+    """Return a path relative to the working directory where it lies below it."""
+    here = os.getcwd() + os.sep  # noqa: PTH109  (text is compared)
+    return path[len(here) :] if path.startswith(here) else path
+
+
+def _count_syncs(seen: Observation) -> tuple[SyncLine, ...]:
+    counts = Counter(
+        (name_file(sync.site.file), sync.site.line, sync.kind, sync.call, sync.stream) for sync in seen.syncs
+    )
+    return tuple(
+        SyncLine(kind=kind, call=call, file=file, line=line, count=count, stream=stream)
+        for (file, line, kind, call, stream), count in sorted(counts.items())
+    )
+
+
+def _write_race(race: Race) -> RaceLine:
+    return RaceLine(
+        kind=race.kind,
+        first=_write_side(race.first),
+        second=_write_side(race.second),
+        missing=race.missing["en"],
+        advice=race.advice["en"],
+    )
+
+
+def _write_side(touch: Touch) -> RaceSide:
+    return RaceSide(op=touch.op, file=name_file(touch.site.file), line=touch.site.line, stream=touch.stream)
+
+
+def _read_stack(stack: str) -> tuple[str | None, int | None]:
+    """Return the innermost user line of a stack that faulthandler wrote, most recent call first."""
+    for found in STACK_LINE.finditer(stack):
+        file = found["file"]
+        if not file.startswith(("<", OWN_FOLDER)) and "/site-packages/" not in file:
+            return file, int(found["line"])
+    return None, None

@@ -1,0 +1,101 @@
+"""The one interface of all instruments, whatever the device."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Literal, Protocol
+
+from judge.instruments.observation import Observation, Race, Sync, Timeline
+
+
+class Instruments(Protocol):
+    """Watches the device from ``start`` to ``stop``; it can be started again."""
+
+    device: Literal["cuda", "sim"]
+    """Real or simulated CUDA."""
+
+    def start(self) -> None:
+        """Begin to watch. *Synchronises: on real CUDA, yes.*"""
+
+    def observe(self) -> Observation:
+        """Return what has been seen since the start; figures that need the end may be missing.
+
+        *Synchronises: no.*
+        """
+
+    def stop(self) -> Observation:
+        """Stop watching, and return what was seen. *Synchronises: on real CUDA, yes.*"""
+
+    def dump_snapshot(self) -> bytes:
+        """Return the memory snapshot of this moment, pickled as by ``torch.cuda.memory._dump_snapshot``."""
+
+
+class Watch:
+    """What happens in a ``with`` block: ``with Watch(instruments) as seen: …; seen.syncs``.
+
+    The figures are there once the block has ended, by an exception too.
+    """
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._instruments = instruments
+        self._seen: Observation | None = None
+
+    def __enter__(self) -> Watch:
+        self._instruments.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._seen = self._instruments.stop()
+
+    @property
+    def observation(self) -> Observation:
+        """Everything that was seen.
+
+        Raises:
+            RuntimeError: the block has not ended.
+        """
+        if self._seen is None:
+            raise RuntimeError("what was seen is known once the with block has ended")
+        return self._seen
+
+    @property
+    def syncs(self) -> tuple[Sync, ...]:
+        """Every wait of the host, in order."""
+        return self.observation.syncs
+
+    @property
+    def races(self) -> tuple[Race, ...]:
+        """Uses of the same bytes without an order between them."""
+        return self.observation.races
+
+    @property
+    def timeline(self) -> Timeline:
+        """Times of host, device and streams, in microseconds."""
+        return self.observation.timeline
+
+    @property
+    def makespan_us(self) -> float:
+        """Time from the start to the end of the last work, in microseconds."""
+        return self.observation.makespan_us
+
+    @property
+    def overlap(self) -> float:
+        """Share of the device's busy time in which two streams or more were at work, 0 to 1."""
+        return self.observation.overlap
+
+    @property
+    def launches(self) -> int:
+        """Launches by the host; a graph's replay is one."""
+        return self.observation.launches
+
+    @property
+    def peak_bytes(self) -> int:
+        """Highest ``torch.cuda.memory_allocated()`` in the block."""
+        return self.observation.peak_allocated_bytes
+
+    @property
+    def places(self) -> list[dict[str, str | int]]:
+        """Lines of the syncs, as ``measure("syncs", …, places=seen.places)`` takes them."""
+        return [{"file": sync.site.file, "line": sync.site.line, "function": sync.site.function} for sync in self.syncs]

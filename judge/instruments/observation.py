@@ -1,0 +1,190 @@
+"""What instruments saw of a stretch of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from judge.devices.sim.sites import Site
+
+Engine = Literal["sm", "h2d", "d2h"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """One time that the host waited for the device."""
+
+    kind: str
+    """What sort of wait: ``item``, ``copy_d2h``, ``nonzero``, ``stream_synchronize``…"""
+    call: str
+    """What the user wrote: ``Tensor.item``."""
+    site: Site
+    stream: str
+    """Name of the stream that was waited for."""
+    started_us: float
+    """Host time at which the wait began."""
+    waited_us: float
+    is_seen_by_debug_mode: bool = True
+    """Whether ``torch.cuda.set_sync_debug_mode`` tells of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One side of a race."""
+
+    op: str
+    """The operation that read or wrote the bytes."""
+    site: Site
+    stream: str
+    """Name of the stream it ran on, ``host`` for the host itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two uses of the same bytes without an order between them."""
+
+    kind: str
+    """What the second use does to the first: ``read-after-write``, ``reused-block``, ``stale-graph-input``…"""
+    first: Touch
+    second: Touch
+    missing: Mapping[str, str]
+    """The order that is missing, in words, by language."""
+    advice: Mapping[str, str]
+    """What to write, and where, by language."""
+    looks: tuple[Look, ...] = ()
+    """Values that another order gives, where a second look has found one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A value that the hardware could have produced in another order that the program allows."""
+
+    what: str
+    """Whose value: ``input``, ``output`` or ``memory``."""
+    op: str
+    element: int
+    """Index of the first element that differs."""
+    saw: str
+    could: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSpan:
+    """A kernel or a copy on the device."""
+
+    name: str
+    stream: str
+    engine: Engine
+    started_us: float
+    ended_us: float
+    launched_us: float | None
+    """Host time of its launch; unknown inside a graph's replay on real CUDA."""
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Device memory that one line held when most memory was in use."""
+
+    site: Site
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTime:
+    """How long a stream had work running."""
+
+    name: str
+    busy_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The repeating part of a program."""
+
+    count: int
+    """How often it repeats."""
+    launches: int
+    """Launches in one repetition (the median)."""
+    site: Site
+    """A line that is reached once in each repetition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Figures of the time between start and stop, in microseconds of the device's clock."""
+
+    makespan_us: float
+    """From the start to the end of the last work of host or device."""
+    host_us: float
+    """Time in which the host worked and did not wait."""
+    streams: tuple[StreamTime, ...]
+    """In the order of their first use."""
+    device_idle_us: float
+    """Time of the makespan in which nothing ran on the device."""
+    overlap_us: float
+    """Time in which work of two streams or more ran at once."""
+    launches: int
+    """Launches by the host; a graph's replay is one."""
+    step: Step | None
+    """The repeating part, where one can be told."""
+
+    @property
+    def idle(self) -> float:
+        """Idle share of the makespan, 0 to 1."""
+        return self.device_idle_us / self.makespan_us if self.makespan_us else 0.0
+
+    @property
+    def overlap(self) -> float:
+        """Share of the device's busy time in which two streams or more were at work, 0 to 1."""
+        busy_us = self.makespan_us - self.device_idle_us
+        return self.overlap_us / busy_us if busy_us > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Everything seen between start and stop."""
+
+    device: Literal["cuda", "sim"]
+    device_name: str
+    """For example ``NVIDIA H200``."""
+    timeline: Timeline
+    syncs: tuple[Sync, ...] = ()
+    """Every host wait, in order."""
+    races: tuple[Race, ...] = ()
+    spans: tuple[DeviceSpan, ...] = ()
+    """Work of the device by its start; the oldest are dropped when there are too many."""
+    dropped_spans: int = 0
+    started_us: float = 0.0
+    """Host time of the start."""
+    stopped_us: float = 0.0
+    """Host time of the stop."""
+    peak_allocated_bytes: int = 0
+    """Highest ``memory_allocated()`` since the start."""
+    peak_reserved_bytes: int = 0
+    """Highest ``memory_reserved()`` since the start."""
+    by_site: tuple[Owner, ...] = ()
+    """Who held the memory at that peak, the most first."""
+    notes: tuple[str, ...] = field(default=())
+    """What could not be seen, as keys of messages."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """Highest ``memory_allocated()`` since the start."""
+        return self.peak_allocated_bytes
+
+    @property
+    def makespan_us(self) -> float:
+        """Time from the start to the end of the last work."""
+        return self.timeline.makespan_us
+
+    @property
+    def overlap(self) -> float:
+        """Share of the device's busy time in which two streams or more were at work."""
+        return self.timeline.overlap
+
+    @property
+    def launches(self) -> int:
+        """Launches by the host."""
+        return self.timeline.launches
