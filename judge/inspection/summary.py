@@ -23,8 +23,11 @@ from judge.models.inspection import (
     TimelineFigures,
 )
 
+CRASHED_THREAD = re.compile(r"^(?:Current thread|Stack) .*?:\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+"""The part of faulthandler's output that tells of the thread that crashed."""
 STACK_LINE = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in ', re.MULTILINE)
 OWN_FOLDER = str(Path(judge.__file__).parent) + os.sep
+LIBRARY_FOLDER = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120  (text is compared)
 DIGITS = 3
 """Decimals of a microsecond that are published."""
 
@@ -102,8 +105,10 @@ def _write_side(touch: Touch) -> RaceSide:
 
 def _read_stack(stack: str) -> tuple[str | None, int | None]:
     """Return the innermost user line of a stack that faulthandler wrote, most recent call first."""
-    for found in STACK_LINE.finditer(stack):
+    crashed = CRASHED_THREAD.search(stack)
+    for found in STACK_LINE.finditer(crashed[1] if crashed is not None else stack):
         file = found["file"]
-        if not file.startswith(("<", OWN_FOLDER)) and "/site-packages/" not in file:
+        is_library = "/site-packages/" in file or file.startswith(LIBRARY_FOLDER)
+        if not file.startswith(("<", OWN_FOLDER)) and not is_library:
             return file, int(found["line"])
     return None, None

@@ -33,8 +33,8 @@ def find_step(sites: Sequence[Site]) -> Step | None:
             turns.setdefault(site, []).append(at)
         previous = site
     # The rarest first: it stands outside the others.
-    for site, at in sorted(turns.items(), key=lambda item: len(item[1])):
-        step = _as_step(site, at, sites)
+    for site, starts in sorted(turns.items(), key=lambda item: len(item[1])):
+        step = _as_step(site, starts, sites)
         if step is not None:
             return step
     return None

@@ -25,27 +25,35 @@ def test_a_problem_without_device_code_asks_no_driver(obstacle):
     assert choice.choose(problem(device=DeviceNeed.NONE), "cuda").kind == "none"
 
 
-def test_auto_takes_cuda_where_it_answers(obstacle):
-    """Auto is CUDA where there is one, else the CPU with the reason."""
-    chosen = choice.choose(problem())
-    assert chosen.kind == ("cuda" if obstacle is None else "cpu")
+@pytest.mark.parametrize("need", [DeviceNeed.ANY, DeviceNeed.CUDA], ids=["any", "cuda"])
+def test_auto_takes_cuda_where_it_answers(obstacle, need):
+    """Auto is CUDA where there is one, else the simulated device with the reason."""
+    chosen = choice.choose(problem(device=need))
+    assert chosen.kind == ("cuda" if obstacle is None else "sim")
+    assert chosen == choice.choose_for_script("auto")
     if obstacle is not None:
         assert obstacle.en in chosen.why.en
         assert obstacle.zh in chosen.why.zh
 
 
-def test_cuda_that_does_not_answer_is_refused(obstacle):
+@pytest.mark.parametrize(
+    "ask", [choice.choose_for_script, lambda device: choice.choose(problem(), device)], ids=["script", "problem"]
+)
+def test_cuda_that_does_not_answer_is_refused(obstacle, ask):
     """--device cuda never falls back silently."""
     if obstacle is None:
-        assert choice.choose(problem(), "cuda").kind == "cuda"
+        assert ask("cuda").kind == "cuda"
     else:
         with pytest.raises(UsageError, match="no driver"):
-            choice.choose(problem(), "cuda")
+            ask("cuda")
 
 
-def test_the_cpu_can_be_asked_for(obstacle):
-    """--device cpu asks no driver."""
-    assert choice.choose(problem(), "cpu").kind == "cpu"
+@pytest.mark.parametrize("kind", ["cpu", "sim"], ids=["cpu", "sim"])
+def test_what_is_always_there_can_be_asked_for(obstacle, kind):
+    """--device cpu and --device sim ask no driver."""
+    chosen = choice.choose(problem(), kind)
+    assert chosen.kind == kind
+    assert f"--device {kind}" in chosen.why.en
 
 
 @pytest.mark.gpu

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+from collections.abc import Callable
 from functools import cache
 
 DEVICE_BASE = 0x4000_0000_0000
@@ -32,20 +33,26 @@ _MAP_FAILED = ctypes.c_void_p(-1).value
 _spare: list[tuple[int, int]] = []
 """Base and span of mappings whose arena is closed and that no storage points into any more."""
 
+_retired: list[tuple[int, int, Callable[[], bool]]] = []
+"""Base and span of mappings whose arena is closed, and whether storages still point into them."""
+
+SMALLER = 16
+"""By how much less an arena makes do with where the host does not give out the whole range."""
+
 
 class Arena:
     """A range of addresses that reads as zeros and takes pages of the host only where it is written.
 
     Args:
         base: where it should begin; elsewhere if those addresses are taken.
-        span_bytes: length of the range.
+        span_bytes: length of the range; a sixteenth of it where the host does not give out the whole.
 
     Raises:
-        MemoryError: the host does not give out so many addresses, for example under ``ulimit -v``.
+        MemoryError: the host does not give out so many addresses either, for example under ``ulimit -v``.
     """
 
     def __init__(self, base: int = DEVICE_BASE, span_bytes: int = DEVICE_SPAN_BYTES) -> None:
-        self.base = _take_mapping(base, span_bytes)
+        self.base, span_bytes = _take_mapping(base, span_bytes)
         self.end = self.base + span_bytes
         self.null_address = self.end - MARGIN_BYTES
         """Where tensors without elements point: inside the arena, outside of every block."""
@@ -69,41 +76,55 @@ class Arena:
         """
         _libc().madvise(address, size, mmap.MADV_DONTNEED)
 
-    def close(self, *, is_in_use: bool = False) -> None:
-        """Give all pages back, and the addresses to the next arena.
+    def close(self, is_in_use: Callable[[], bool] = lambda: False) -> None:
+        """Give all pages back, and the addresses to a later arena.
 
         The mapping itself stays: what still points into it must not bring the process down.
 
         Args:
-            is_in_use: storages in the arena have outlived it; their bytes and addresses stay theirs.
+            is_in_use: tells whether storages in the arena have outlived it; until none has, their bytes and
+                addresses stay theirs.
         """
-        if not self._is_open:
-            return
-        self._is_open = False
-        if not is_in_use:
-            self.drop(self.base, self.end - self.base)
-            _spare.append((self.base, self.end - self.base))
+        if self._is_open:
+            self._is_open = False
+            _retired.append((self.base, self.end - self.base, is_in_use))
+            _sweep()
 
 
-def _take_mapping(base: int, span_bytes: int) -> int:
+def _sweep() -> None:
+    """Make mappings spare that nothing points into any more."""
+    for mapping in list(_retired):
+        base, span_bytes, is_in_use = mapping
+        if not is_in_use():
+            _retired.remove(mapping)
+            _libc().madvise(base, span_bytes, mmap.MADV_DONTNEED)
+            _spare.append((base, span_bytes))
+
+
+def _take_mapping(base: int, span_bytes: int) -> tuple[int, int]:
+    """Return where a mapping begins, and its length."""
+    _sweep()
     if (base, span_bytes) in _spare:
         _spare.remove((base, span_bytes))
-        return base
+        return base, span_bytes
     address = _map(base, span_bytes, _MAP_FIXED_NOREPLACE)
     if address is not None and address != base:  # a kernel before 4.17 takes the address for a hint
         _libc().munmap(address, span_bytes)
         address = None
     if address is None:
-        address = next((first for first, length in _spare if length == span_bytes), None)
-        if address is not None:
-            _spare.remove((address, span_bytes))
+        for spare in _spare:
+            if spare[1] in (span_bytes, span_bytes // SMALLER):
+                _spare.remove(spare)
+                return spare
+        address = _map(0, span_bytes, 0)
     if address is None:
+        span_bytes //= SMALLER
         address = _map(0, span_bytes, 0)
     if address is None:
         reason = os.strerror(ctypes.get_errno())
         raise MemoryError(f"no {span_bytes >> 30} GiB of addresses for a simulated device: {reason}")
     _libc().madvise(address, span_bytes, _MADV_DONTDUMP)
-    return address
+    return address, span_bytes
 
 
 def _map(address: int, size: int, flags: int) -> int | None:

@@ -123,7 +123,10 @@ class Clock:
         return task
 
     def settle(self, until_us: float | None = None) -> None:
-        """Settle every task that starts by ``until_us`` (the host's time if left out)."""
+        """Settle every task that starts by ``until_us`` (the host's time if left out).
+
+        Settling beyond the host's time is for the end: work launched after that starts no earlier than what it settled.
+        """
         limit = self.host_us if until_us is None else until_us
         while self._busy:
             if len(self._busy) == 1 and self._settle_alone(self._busy[0], limit):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import importlib
-import os
-from typing import Any, Self
+import warnings
+from typing import Self
 
 import torch
 
-from judge.devices.sim.allocator import parse_options
-from judge.devices.sim.arena import PINNED_BASE, PINNED_SPAN_BYTES, Arena
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # where there is no NumPy, torch says so on the way
+    import torch.utils.flop_counter
+
 from judge.devices.sim.graphs.randomness import Randomness
-from judge.devices.sim.machine import AllocatorEvents, Machine
-from judge.devices.sim.memory import DeviceMemory
+from judge.devices.sim.machine import Machine
 from judge.devices.sim.patches import Patches
-from judge.devices.sim.pinned import PinnedMemory
 from judge.devices.sim.profile import load_profile
+from judge.devices.sim.provision import provide_memory
+from judge.devices.sim.races.second_look import SecondLook
 from judge.devices.sim.tensors.context import Context
 from judge.devices.sim.tensors.dispatch import SimulationMode
 from judge.devices.sim.tensors.execution import Execution
@@ -24,7 +26,7 @@ from judge.devices.sim.tensors.owners import Owners
 from judge.devices.sim.tensors.undecided import Undecided
 
 SURFACES = (
-    "devices", "streams", "events", "accelerator", "flags", "memory", "random", "graphs", "tensor", "conversion",
+    "streams", "events", "devices", "accelerator", "flags", "memory", "random", "graphs", "tensor", "conversion",
     "factories", "storage", "serialization", "printing", "autograd", "autocast", "modules", "attention", "compiler",
     "threads",
 )  # fmt: skip
@@ -55,7 +57,9 @@ class Simulation:
         self.context = Context()
         """What the surface knows of a call."""
         owners = Owners(self.machine)
-        _add_memory(self.machine, owners)
+        provide_memory(self.machine, owners)
+        self.machine.randomness = Randomness(self.machine.memory)
+        self.machine.second_look = SecondLook(self._view, self.machine.host_vector, self._has_several_streams)
         undecided = Undecided(self.machine)
         self.execution = Execution(self.machine, self.context, undecided)
         """Runs ops."""
@@ -92,6 +96,15 @@ class Simulation:
             self.machine.memory.close()
             self.machine.pinned.close()
 
+    def _view(self, address: int, size: int) -> memoryview:
+        """Return bytes of the device or of pinned memory."""
+        machine = self.machine
+        arena = machine.pinned.arena if address in machine.pinned.arena else machine.memory.arena
+        return arena.view(address, size)  # type: ignore[no-any-return]
+
+    def _has_several_streams(self) -> bool:
+        return len(self.machine.streams.streams) > 1
+
     def __enter__(self) -> Self:
         return self
 
@@ -114,32 +127,3 @@ def install(profile: str = "h200") -> Simulation:
     simulation = Simulation(profile)
     simulation.open()
     return simulation
-
-
-def _add_memory(machine: Machine, owners: Owners) -> None:
-    """Give a machine its memory, of the device and pinned, under the options of the environment."""
-    events = AllocatorEvents(machine)
-    device, host = machine.profile.device, machine.profile.host
-
-    def spend(name: str, _: int) -> None:
-        if name in ("cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost"):
-            machine.clock.advance(host.malloc_us)
-
-    def is_capturing() -> bool:
-        return machine.current.capture is not None
-
-    text = os.environ.get("PYTORCH_CUDA_ALLOC_CONF") or os.environ.get("PYTORCH_ALLOC_CONF") or ""
-    settings = parse_options(text)
-    shared: dict[str, Any] = {
-        "settings": settings,
-        "watcher": owners,
-        "on_call": spend,
-        "is_capturing": is_capturing,
-    }
-    machine.memory = DeviceMemory(
-        Arena(), events, total_bytes=device.total_bytes, used_bytes=device.context_bytes, **shared
-    )
-    machine.pinned = PinnedMemory(
-        Arena(PINNED_BASE, PINNED_SPAN_BYTES), events, read_clock=lambda: machine.clock.host_us, **shared
-    )
-    machine.randomness = Randomness(machine.memory)

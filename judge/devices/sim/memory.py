@@ -151,9 +151,10 @@ class DeviceMemory:
 
     def close(self) -> None:
         """Give the arena back; tensors that outlive the device keep their bytes."""
+        lifetimes = self.lifetimes
         self.lifetimes.settle()
         self.lifetimes.close()
-        self.arena.close(is_in_use=len(self.lifetimes) > 0)
+        self.arena.close(lambda: len(lifetimes) > 0)
 
     def _release(self, address: int) -> None:
         if address in self._uncached:

@@ -142,9 +142,10 @@ class PinnedMemory:
 
     def close(self) -> None:
         """Give the arena back; tensors that outlive the device keep their bytes."""
+        lifetimes = self.lifetimes
         self.lifetimes.settle()
         self.lifetimes.close()
-        self.arena.close(is_in_use=len(self.lifetimes) > 0)
+        self.arena.close(lambda: len(lifetimes) > 0)
 
     def _round(self, size_bytes: int) -> int:
         if size_bytes > self.settings.pinned_max_round_bytes:

@@ -89,8 +89,7 @@ class PinnedStatistics:
         """Start all sums, counters and times anew from 0."""
         for name in GAUGES:
             gauge: Gauge = getattr(self, name)
-            gauge.allocated = 0
-            gauge.freed = 0
+            gauge.reset_sums()
         self.num_host_alloc = 0
         self.num_host_free = 0
         self.host_alloc_time = Duration()

@@ -43,11 +43,20 @@ class Host:
     """A kernel launch from an eager op, the op's own host work included."""
     view_us: float
     """An op that launches nothing."""
+    current_stream_us: float
+    """Asking for the current stream, as ``Event.record()`` does too."""
+    set_stream_us: float
+    """Entering or leaving a stream's context, less that."""
+    event_create_us: float
     event_record_us: float
     stream_wait_us: float
     query_us: float
-    synchronize_us: float
-    """A wait that has nothing to wait for."""
+    device_synchronize_us: float
+    """A wait for the device that has nothing to wait for…"""
+    stream_synchronize_us: float
+    """…one for a stream…"""
+    event_synchronize_us: float
+    """…and one for an event."""
     copy_us: float
     """Submitting a copy between host and device."""
     graph_launch_us: float
@@ -56,6 +65,8 @@ class Host:
     """What each further node adds to a replay's host time."""
     malloc_us: float
     """``cudaMalloc``."""
+    pin_bytes_per_us: float
+    """``cudaHostAlloc``, which pins page after page."""
     allocator_us: float
     """An allocation that the caching allocator serves from its pools."""
 

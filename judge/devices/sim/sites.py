@@ -38,15 +38,18 @@ def _find_torch() -> str:
     return folders[0] + "/" if folders else "<no torch>"
 
 
-_FOREIGN = (_SIM_FOLDER + "/", _JUDGE_FOLDER + "/", _find_torch(), "<frozen", "<string>/torch")
-_is_foreign: dict[CodeType, bool] = {}
+_FOREIGN = (_SIM_FOLDER + "/", _JUDGE_FOLDER + "/", _find_torch(), "<frozen")
+_known: dict[CodeType, bool] = {}
+"""Of each code object met so far, whether it is not the user's."""
 
 
-def _judge_code(code: CodeType) -> bool:
-    name = code.co_filename
-    is_foreign = name.startswith(_FOREIGN) or name in _HELPER_FILES
-    _is_foreign[code] = is_foreign
-    return is_foreign
+def is_foreign(code: CodeType) -> bool:
+    """Tell whether code is torch's, the judge's, or one of the standard library's wrappers."""
+    known = _known.get(code)
+    if known is None:
+        name = code.co_filename
+        known = _known[code] = name.startswith(_FOREIGN) or name in _HELPER_FILES
+    return known
 
 
 _new = tuple.__new__
@@ -60,13 +63,13 @@ def find_site() -> Site:
     ``threading``) are passed over, so ``x.sum()`` inside a user's module is found behind any depth of torch.
     """
     frame = sys._getframe(1)
-    known = _is_foreign
+    known = _known
     while frame is not None:
         code = frame.f_code
-        is_foreign = known.get(code)
-        if is_foreign is None:
-            is_foreign = _judge_code(code)
-        if not is_foreign:
+        foreign = known.get(code)
+        if foreign is None:
+            foreign = is_foreign(code)
+        if not foreign:
             return _new(Site, (code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back  # type: ignore[assignment]  # the loop ends at None
     return UNKNOWN

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
+from judge.devices.sim.races.vectors import HOST, merge
+
 if TYPE_CHECKING:
     from judge.devices.sim.clock import Task
     from judge.devices.sim.cost import Work
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from judge.devices.sim.races.geometry import Access
     from judge.devices.sim.sites import Site
 
+NOBODY = -1
+"""The place in vector clocks of a stream that there is not."""
 POOL_SIZE = 32
 """Streams of one priority; the next one asked for is the first again."""
 LOWEST_PRIORITY = 0
@@ -174,6 +178,15 @@ class StreamPool:
         stream = self._by_id.get(stream_id)
         return self.external(stream_id) if stream is None else stream
 
+    def name_of(self, index: int) -> str:
+        """Return the name of a place in vector clocks: ``host``, or a stream's."""
+        return "host" if index == HOST else self.streams[index - 1].name
+
+    def index_of(self, handle: int) -> int:
+        """Return the place in vector clocks of the stream with a handle; -1 if there is none."""
+        stream = self._by_handle.get(handle)
+        return NOBODY if stream is None else stream.index
+
     def external(self, handle: int) -> Stream:
         """Return the stream that another library made, known from now on by its handle.
 
@@ -181,6 +194,23 @@ class StreamPool:
         """
         stream = self._by_handle.get(handle)
         return stream if stream is not None else self._add(0, is_blocking=True, handle=handle)
+
+    def join_kin(self, stream: Stream) -> None:
+        """Order a stream's next work after what its kind waits for by itself.
+
+        The default stream waits for every blocking stream, and each of those for the default stream. Streams of the
+        pools wait for neither.
+        """
+        if stream.handle == 0:
+            others = self.blocking
+        elif stream.is_blocking:
+            others = [self.default]
+        else:
+            return
+        for other in others:
+            merge(stream.vector, other.vector)
+            if other.frontier:
+                stream.frontier = [*stream.frontier, *other.frontier]
 
     def create(self, *, priority: int = 0, is_blocking: bool = True) -> Stream:
         """Return a new stream outside the pools (``cudaStreamCreateWithPriority``)."""

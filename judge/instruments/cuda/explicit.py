@@ -58,8 +58,11 @@ class ExplicitWaits:
         patches.set(torch.cuda, "get_sync_debug_mode", lambda: self._wanted)
         self._engage = set_mode
         patches.add_undo(lambda: set_mode(self._wanted))
+        with warnings.catch_warnings():
+            # The notice that debug mode is a prototype is ours, not the script's.
+            warnings.simplefilter("ignore")
+            set_mode(max(self._wanted, MODES["warn"]))
         self._catch_warnings()
-        set_mode(max(self._wanted, MODES["warn"]))
 
     def stop(self) -> None:
         """Put everything back."""
@@ -71,7 +74,7 @@ class ExplicitWaits:
 
     def _watch(self, written: str, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
-        def wait(*args: Any, **kwargs: Any) -> Any:
+        def wait(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # passed on as they are
             call = Call(written, find_site(), time.perf_counter_ns(), is_explicit=True)
             self._log.begin(call)
             try:
@@ -90,7 +93,7 @@ class ExplicitWaits:
         self._patches.add_undo(_remove_filter)
 
     def _listen(self, show: Callable[[Any], None]) -> Callable[[Any], None]:
-        def listen(message: Any) -> None:
+        def listen(message: warnings.WarningMessage) -> None:
             if SYNC_TEXT not in str(message.message):
                 show(message)
                 return
@@ -112,7 +115,7 @@ class ExplicitWaits:
 
 def _keep_filter_first(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
-    def change(*args: Any, **kwargs: Any) -> None:
+    def change(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401  # passed on as they are
         original(*args, **kwargs)
         _put_filter_first()
 

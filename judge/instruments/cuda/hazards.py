@@ -52,11 +52,11 @@ class Hazards:
         self.races = []
         self._seen = set()
         self._is_on = True
-        self._sanitizer.enable()
+        self._sanitizer.enable()  # type: ignore[no-untyped-call]
 
     def stop(self) -> None:
         """End; the sanitizer's hooks stay, and find nothing to do."""
-        self._sanitizer.disable()
+        self._sanitizer.disable()  # type: ignore[no-untyped-call]
         self._is_on = False
         self._lives.clear()
 
@@ -78,7 +78,7 @@ class Hazards:
         handler, tensors = self._handler, self._handler.tensors_accessed
         launch, create, delete = handler._handle_kernel_launch, tensors.create_tensor, tensors.delete_tensor
 
-        def collect(*args: Any) -> list[Any]:
+        def collect(*args: Any) -> list[Any]:  # noqa: ANN401  # passed on as they are
             for error in launch(*args):
                 self._note_error(error)
             return []
@@ -93,9 +93,9 @@ class Hazards:
                 self._check_end(address)
             delete(address)
 
-        handler._handle_kernel_launch = collect  # type: ignore[method-assign]  # PyTorch offers no hook
-        tensors.create_tensor = begin  # type: ignore[method-assign]
-        tensors.delete_tensor = end  # type: ignore[method-assign]
+        handler._handle_kernel_launch = collect  # type: ignore[method-assign, assignment]  # PyTorch offers no hook
+        tensors.create_tensor = begin  # type: ignore[method-assign, assignment]
+        tensors.delete_tensor = end  # type: ignore[method-assign, assignment]
 
     def _check_end(self, address: int) -> None:
         """Report uses by other streams that nothing orders before the block's next owner."""
@@ -118,7 +118,7 @@ class Hazards:
                     )
                 )
 
-    def _note_error(self, error: Any) -> None:
+    def _note_error(self, error: object) -> None:
         if not isinstance(error, _sanitizer.UnsynchronizedAccessError):
             return
         first, second = error.previous_access, error.current_access
@@ -148,5 +148,5 @@ def name_stream(handle: int) -> str:
     return "default" if handle == 0 else f"stream {handle:#x}"
 
 
-def _name_op(schema: Any) -> str:
+def _name_op(schema: object) -> str:
     return str(getattr(schema, "name", schema)).partition("::")[2] or str(schema)

@@ -37,7 +37,7 @@ class CudaInstruments:
 
     def __init__(self, *, wants_history: bool = False) -> None:
         del wants_history
-        torch.cuda.init()
+        torch.cuda.init()  # type: ignore[no-untyped-call]
         self._hazards = Hazards()
 
     def start(self) -> None:
@@ -50,7 +50,7 @@ class CudaInstruments:
         torch.cuda.reset_peak_memory_stats()
         self._profile.start()
         self._hazards.start()
-        self._mode.__enter__()
+        self._mode.__enter__()  # type: ignore[no-untyped-call]
         self._explicit.start()
 
     def observe(self) -> Observation:
@@ -61,7 +61,7 @@ class CudaInstruments:
     def stop(self) -> Observation:
         """Return what was seen since the start. *Synchronises: yes.*"""
         self._explicit.stop()
-        self._mode.__exit__(None, None, None)
+        self._mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
         self._hazards.stop()
         trace = self._profile.stop()
         syncs = find_syncs(self._log, trace, to_ns=self._profile.to_ns, name_op=name_op)

@@ -17,7 +17,7 @@ Use = Callable[[torch.Tensor, int, str, Site], None]
 """Told of each tensor that an operator was given or made: the tensor, the stream's handle, the operator, the line."""
 
 
-class OperationMode(TorchDispatchMode):
+class OperationMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """Logs operators, and tells who watches memory which streams use it.
 
     Args:
@@ -27,7 +27,7 @@ class OperationMode(TorchDispatchMode):
     """
 
     def __init__(self, log: CallLog, on_use: Use, on_record: Callable[[torch.Tensor, int], None]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._log = log
         self._on_use = on_use
         self._on_record = on_record
@@ -38,8 +38,12 @@ class OperationMode(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        func: Any,  # noqa: ANN401  # an OpOverload, which PyTorch leaves untyped
+        types: object,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401  # whatever the operator gives
         """Run the operator and write it down."""
         named = kwargs or {}
         if func is torch.ops.aten.record_stream.default:
@@ -64,7 +68,7 @@ def _handle_of(stream: torch.Stream) -> int:
     """Return the ``cudaStream_t`` of a stream, which the operator gets as a ``torch.Stream``."""
     if isinstance(stream, torch.cuda.Stream):
         return int(stream.cuda_stream)
-    known = torch.cuda.Stream(
+    known = torch.cuda.Stream(  # type: ignore[no-untyped-call]
         stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type
     )
     return int(known.cuda_stream)

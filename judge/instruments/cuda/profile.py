@@ -7,6 +7,7 @@ import json
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -61,7 +62,7 @@ class Profile:
 
 
 @contextlib.contextmanager
-def _quiet():  # type: ignore[no-untyped-def]  # a generator of nothing
+def _quiet() -> Iterator[None]:
     """Keep the profiler's own remarks off the script's streams."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

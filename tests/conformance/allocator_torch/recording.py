@@ -41,7 +41,7 @@ class RecordedAddresses(ArenaDriver):
         """Take a segment back."""
         self._give_back(address, size)
 
-    def reserve(self, size: int) -> int:  # noqa: ARG002  # as it was asked for there
+    def reserve(self, size: int) -> int:  # as it was asked for there
         """Return the recorded address."""
         address, self.next_address = self.next_address, None
         assert address is not None

@@ -73,10 +73,10 @@ def model_op(name: str, shape: str, dtype: str) -> tuple[float, float]:
 
 
 def model_copy(direction: str, memory: str, size: str) -> float:
-    """Return the host's time from a copy's call to the end of the wait for it."""
+    """Return the host's time from a copy's call to the end of the wait for the device."""
     machine = Machine(PROFILE)
     machine.launch(machine.cost.copy(direction, int(size), is_pinned=memory == "pinned"), (), ())
-    machine.synchronize_stream(machine.streams.default, kind="copy", call="Tensor.copy_")
+    machine.synchronize_device()
     return machine.clock.host_us
 
 
@@ -121,11 +121,11 @@ def test_the_hosts_time_to_launch_is_near():
 
 
 def test_the_order_of_the_operations_is_kept():
-    """Of two whose measured times differ by half or more, the model has the same one slower."""
+    """Of two of which one took twice as long or more, the model has the same one slower."""
     wrong = [
         (a.name, b.name)
         for a in ROWS
         for b in ROWS
-        if a.measured_us > 1.5 * b.measured_us and a.modelled_us <= b.modelled_us
+        if a.measured_us > 2.0 * b.measured_us and a.modelled_us <= b.modelled_us
     ]
     assert [] == wrong

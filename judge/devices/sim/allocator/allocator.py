@@ -17,8 +17,9 @@ from judge.devices.sim.allocator.pools import DEFAULT_POOL, PoolId
 from judge.devices.sim.allocator.routing import Routing
 from judge.devices.sim.allocator.segments import Segments
 from judge.devices.sim.allocator.settings import Settings
-from judge.devices.sim.allocator.sizes import round_size
+from judge.devices.sim.allocator.sizes import MIN_BLOCK_BYTES, round_size
 from judge.devices.sim.allocator.snapshot import SegmentInfo, describe_segments
+from judge.devices.sim.allocator.statistics import Nested
 from judge.devices.sim.allocator.supply import OutOfMemoryObserver, Supply
 
 
@@ -71,6 +72,7 @@ class CachingAllocator:
     def configure(self, settings: Settings) -> None:
         """Take settings into force; blocks that exist stay as they are."""
         self._books.settings = settings
+        self._has_divisions = any(steps > 1 for steps in settings.roundup_divisions)
         if settings.memory_fraction < 1.0:
             self.set_memory_fraction(settings.memory_fraction)
 
@@ -106,16 +108,23 @@ class CachingAllocator:
         """Do what ``malloc`` does for a request of at least one byte, and return the block."""
         if size >= REQUEST_LIMIT_BYTES:
             raise OutOfMemory("CUDA out of memory. Tried to allocate more than 1EB memory.")
-        is_captured = self._is_captured()
-        if not is_captured:
+        # Written for speed: every tensor pays for it. What mostly is not so is looked at before anything is called.
+        routing = self.routing
+        is_captured = False
+        if routing.underway and self._is_stream_capturing():
+            is_captured = True
+        elif self._pending.queues or self._captured.blocks:
             self._poll_frees()
         books = self._books
-        rounded = round_size(size, books.settings.roundup_divisions)
-        pool = self.routing.pick(rounded, stream)
+        settings = books.settings
+        rounded = (size + MIN_BLOCK_BYTES - 1) & -MIN_BLOCK_BYTES
+        if self._has_divisions:
+            rounded = round_size(size, settings.roundup_divisions)
+        pool = routing.pick(rounded, stream) if routing.underway else routing.default(rounded)
         frames = self.history.gather("state") if self.history.is_recording else None
-        if books.has_collection:
+        if books.limit_bytes is not None and books.has_collection:
             pool.search_count += 1
-        block = pool.take(rounded, stream, books.settings)
+        block = pool.take(rounded, stream, settings)
         if block is None:
             block = self._supply.obtain(pool, rounded, stream, frames, is_captured=is_captured)
         return self._occupancy.begin(block, rounded, size, frames)
@@ -192,6 +201,10 @@ class CachingAllocator:
         """Return what ``torch.cuda.memory_stats`` returns."""
         return self._books.statistics.as_flat(self.settings.max_split_bytes if self.settings.has_split_limit else -1)
 
+    def memory_stats_as_nested(self) -> Nested:
+        """Return what ``torch.cuda.memory_stats_as_nested_dict`` returns, with pool ids written as ``0_1``."""
+        return self._books.statistics.as_nested(self.settings.max_split_bytes if self.settings.has_split_limit else -1)
+
     def reset_peak_memory_stats(self) -> None:
         """Start all peaks anew from the current values."""
         self._books.statistics.reset_peaks()
@@ -224,12 +237,12 @@ class CachingAllocator:
         }
 
     def _is_captured(self) -> bool:
-        return self.routing.has_captures and self._is_stream_capturing()
+        return bool(self.routing.underway) and self._is_stream_capturing()
 
     def _poll_frees(self) -> None:
-        if self._captured:
+        if self._captured.blocks:
             self._captured.end()
-        if self._pending:
+        if self._pending.queues:
             self._pending.poll()
 
     def _settle_frees(self) -> None:

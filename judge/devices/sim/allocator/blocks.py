@@ -37,44 +37,28 @@ class Block:
         pool: where the block is kept while it is free.
     """
 
-    __slots__ = (
-        "address",
-        "age_base",
-        "event_count",
-        "frames",
-        "is_allocated",
-        "is_mapped",
-        "next",
-        "pool",
-        "previous",
-        "requested",
-        "segment_frames",
-        "size",
-        "span",
-        "stream",
-        "users",
-    )
+    # The defaults stand on the class, not in the constructor: a block is made for nearly every request.
+    requested = 0
+    is_allocated = False
+    is_mapped = True
+    span: Span | None = None
+    """The range of addresses of an expandable segment; ``None`` in an ordinary one."""
+    previous: Block | None = None
+    next: Block | None = None
+    users: dict[int, None] | None = None
+    """Other streams that used the block, in the order in which they were recorded."""
+    event_count = 0
+    """Events at the end of those uses that have not been seen done."""
+    age_base = 0
+    """How often the pool had been searched when the block was last put into it."""
+    frames: Frames | None = None
+    segment_frames: Frames | None = None
 
     def __init__(self, address: int, size: int, stream: int, pool: BlockPool) -> None:
         self.address = address
         self.size = size
         self.stream = stream
         self.pool = pool
-        self.requested = 0
-        self.is_allocated = False
-        self.is_mapped = True
-        self.span: Span | None = None
-        """The range of addresses of an expandable segment; ``None`` in an ordinary one."""
-        self.previous: Block | None = None
-        self.next: Block | None = None
-        self.users: dict[int, None] | None = None
-        """Other streams that used the block, in the order in which they were recorded."""
-        self.event_count = 0
-        """Events at the end of those uses that have not been seen done."""
-        self.age_base = 0
-        """How often the pool had been searched when the block was last put into it."""
-        self.frames: Frames | None = None
-        self.segment_frames: Frames | None = None
 
     def __repr__(self) -> str:
         return f"Block({self.address:#x}, {self.size} bytes, stream {self.stream}, {self.state})"
@@ -99,9 +83,14 @@ class Block:
     def cut_front(self, size: int) -> Block:
         """Take the first ``size`` bytes off into a block of their own, and return it; this one keeps the rest."""
         front = Block(self.address, size, self.stream, self.pool)
-        front.span = self.span
-        front.is_mapped = self.is_mapped
-        front.link(self.previous, self)
+        if self.span is not None:
+            front.span = self.span
+            front.is_mapped = self.is_mapped
+        previous = front.previous = self.previous
+        if previous is not None:
+            previous.next = front
+        front.next = self
+        self.previous = front
         self.address += size
         self.size -= size
         return front

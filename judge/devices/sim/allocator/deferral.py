@@ -21,11 +21,9 @@ class CaptureFrees:
     def __init__(self, pending: PendingFrees, complete: Callable[[Block], None]) -> None:
         self._pending = pending
         self._complete = complete
-        self._blocks: list[Block] = []
+        self.blocks: list[Block] = []
+        """Those that wait for the end of the capture."""
         self._uses: dict[Block, set[int]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._blocks)
 
     def record(self, block: Block, stream: int) -> None:
         """Note a use that is only recorded into the graph: it puts no work on the stream."""
@@ -33,11 +31,11 @@ class CaptureFrees:
 
     def defer(self, block: Block) -> None:
         """Keep a freed block until the capture is over."""
-        self._blocks.append(block)
+        self.blocks.append(block)
 
     def end(self) -> None:
         """Treat the frees as made now; uses that were recorded during the capture count for nothing."""
-        blocks, self._blocks = self._blocks, []
+        blocks, self.blocks = self.blocks, []
         for block in blocks:
             for stream in self._uses.pop(block, ()):
                 (block.users or {}).pop(stream, None)

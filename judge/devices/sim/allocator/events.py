@@ -36,10 +36,8 @@ class PendingFrees:
     def __init__(self, source: EventSource, complete: Callable[[Block], None]) -> None:
         self._source = source
         self._complete = complete
-        self._queues: dict[int, deque[tuple[object, Block]]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._queues)
+        self.queues: dict[int, deque[tuple[object, Block]]] = {}
+        """What is pending on each stream, in order."""
 
     def defer(self, block: Block) -> None:
         """Record an event on each stream that used a freed block; they cover all that is queued there now."""
@@ -47,29 +45,29 @@ class PendingFrees:
         for stream in streams:
             event = self._source.record(stream)
             block.event_count += 1
-            self._queues.setdefault(stream, deque()).append((event, block))
+            self.queues.setdefault(stream, deque()).append((event, block))
 
     def poll(self) -> None:
         """Complete what can be completed without waiting; in each queue the first event not done ends the look.
 
         Synchronises: no.
         """
-        for stream, queue in list(self._queues.items()):
+        for stream, queue in list(self.queues.items()):
             while queue and self._source.is_done(queue[0][0]):
                 self._settle(queue.popleft()[1])
             if not queue:
-                del self._queues[stream]
+                del self.queues[stream]
 
     def flush(self) -> None:
         """Wait for every event and complete every free.
 
         Synchronises: yes, if any is pending.
         """
-        for queue in self._queues.values():
+        for queue in self.queues.values():
             for event, block in queue:
                 self._source.wait(event)
                 self._settle(block)
-        self._queues.clear()
+        self.queues.clear()
 
     def _settle(self, block: Block) -> None:
         block.event_count -= 1

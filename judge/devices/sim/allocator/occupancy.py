@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from judge.devices.sim.allocator.blocks import Block
-from judge.devices.sim.allocator.books import Books, kind_of
+from judge.devices.sim.allocator.books import Books
 from judge.devices.sim.allocator.history import Frames
 from judge.devices.sim.allocator.pools import DEFAULT_POOL
 from judge.devices.sim.allocator.sizes import MIN_BLOCK_BYTES, SMALL_LIMIT_BYTES
+from judge.devices.sim.allocator.statistics import LARGE, SMALL
 
 
 class Occupancy:
@@ -35,17 +36,19 @@ class Occupancy:
         Returns:
             The block that was handed out.
         """
-        statistics = self._books.statistics
+        books = self._books
+        statistics = books.statistics
         pool = block.pool
-        kind = kind_of(pool)
-        was_split = block.is_split and block.span is None
+        kind = SMALL if pool.is_small else LARGE
+        is_expandable = block.span is not None
+        was_split = (block.previous is not None or block.next is not None) and not is_expandable
         if block.size != size and self._is_worth_cutting(block, size):
             rest = block
             block = rest.cut_front(size)
             pool.add(rest)
             if was_split:
                 statistics.inactive_split_bytes.shrink(size, kind)
-            elif rest.span is None:
+            elif not is_expandable:
                 statistics.inactive_split_bytes.grow(rest.size, kind)
                 statistics.inactive_split.grow(1, kind)
         elif was_split:
@@ -56,40 +59,47 @@ class Occupancy:
         block.frames = frames
         self.blocks[block.address] = block
         statistics.count_begin(kind, block.size, requested)
-        if block.size >= self._books.settings.max_split_bytes:
+        if block.size >= books.settings.max_split_bytes:
             statistics.oversize_allocations.grow(1)
-        if self._books.history.is_recording:
+        if books.history.is_recording:
             self.note("alloc", block, frames)
         return block
 
     def request_end(self, block: Block, frames: Frames | None) -> None:
         """Take a block from its owner; it stays active until ``end``."""
-        statistics = self._books.statistics
-        kind = kind_of(block.pool)
+        books = self._books
+        statistics = books.statistics
         block.is_allocated = False
-        statistics.count_request_end(kind, block.size)
-        if block.size >= self._books.settings.max_split_bytes:
+        statistics.count_request_end(SMALL if block.pool.is_small else LARGE, block.size)
+        if block.size >= books.settings.max_split_bytes:
             statistics.oversize_allocations.shrink(1)
-        if self._books.history.is_recording:
+        if books.history.is_recording:
             self.note("free_requested", block, frames if frames is not None else block.frames)
 
     def end(self, block: Block, frames: Frames | None = None) -> None:
         """Put a block that nobody owns or uses back into its pool, merged with its free neighbours."""
-        if self._books.history.is_recording:
+        books = self._books
+        if books.history.is_recording:
             self.note("free_completed", block, frames if frames is not None else block.frames)
-        statistics = self._books.statistics
         pool = block.pool
-        kind = kind_of(pool)
-        size = block.size
+        kind = SMALL if pool.is_small else LARGE
+        books.statistics.count_end(kind, block.size, block.requested)
         del self.blocks[block.address]
         block.frames = None
         block.users = None
-        was_split = block.previous is not None or block.next is not None
-        gained = [gain for gain in (block.absorb(block.previous), block.absorb(block.next)) if gain] if was_split else ()
+        merged = gained = 0
+        was_split = False
+        for neighbour in (block.previous, block.next):
+            if neighbour is not None:
+                was_split = True
+                gain = block.absorb(neighbour)
+                if gain:
+                    merged += 1
+                    gained += gain
         pool.add(block)
         if was_split and block.span is None:
-            self._count_split(kind, int(block.is_split) - len(gained), block.size * block.is_split - sum(gained))
-        statistics.count_end(kind, size, block.requested)
+            is_split = block.previous is not None or block.next is not None
+            self._count_split(kind, is_split - merged, block.size * is_split - gained)
 
     def note(self, action: str, block: Block, frames: Frames | None) -> None:
         """Enter into the history what happened to a block."""
@@ -100,11 +110,14 @@ class Occupancy:
     def _count_split(self, kind: int, blocks: int, size: int) -> None:
         """Enter the net change of free blocks that share a segment; PyTorch counts it as one step."""
         statistics = self._books.statistics
-        for metric, change in ((statistics.inactive_split, blocks), (statistics.inactive_split_bytes, size)):
-            if change > 0:
-                metric.grow(change, kind)
-            elif change < 0:
-                metric.shrink(-change, kind)
+        if blocks > 0:
+            statistics.inactive_split.grow(blocks, kind)
+        elif blocks < 0:
+            statistics.inactive_split.shrink(-blocks, kind)
+        if size > 0:
+            statistics.inactive_split_bytes.grow(size, kind)
+        elif size < 0:
+            statistics.inactive_split_bytes.shrink(-size, kind)
 
     def _is_worth_cutting(self, block: Block, size: int) -> bool:
         settings = self._books.settings

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from judge.devices.sim.allocator.blocks import Block
-from judge.devices.sim.allocator.settings import Settings
+from judge.devices.sim.allocator.settings import UNLIMITED, Settings
 
 PoolId = tuple[int, int]
 """``(n, 0)``: made for a graph; ``(0, n)``: made by the user; ``(0, 0)``: the default pools."""
@@ -84,8 +84,7 @@ class BlockPool:
             if found is None:
                 return None
             at = found
-        found_size = entries[at][0]
-        if settings.has_split_limit and not _may_serve(found_size, size, settings):
+        if settings.max_split_bytes != UNLIMITED and not _may_serve(entries[at][0], size, settings):
             return None
         return entries.pop(at)[2]
 

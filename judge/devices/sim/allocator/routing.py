@@ -43,12 +43,8 @@ class Routing:
         self.small = BlockPool(is_small=True)
         self.large = BlockPool(is_small=False)
         self.private: dict[PoolId, PrivatePool] = {}
-        self._underway: list[tuple[PoolId, Filter]] = []
-
-    @property
-    def has_captures(self) -> bool:
-        """Whether some requests are routed to a private pool."""
-        return bool(self._underway)
+        self.underway: list[tuple[PoolId, Filter]] = []
+        """The pools that requests are routed to now, and which; the oldest first."""
 
     def hold(self, pool_id: PoolId) -> PrivatePool:
         """Make a pool, or count one more holder of a pool that exists.
@@ -84,9 +80,9 @@ class Routing:
             RuntimeError: requests are routed to it already, or it has lost its last holder; PyTorch's texts.
         """
         self.hold(pool_id)
-        if any(pool_id == other for other, _ in self._underway):
+        if any(pool_id == other for other, _ in self.underway):
             raise RuntimeError("beginAllocateToPool: already recording to mempool_id")
-        self._underway.append((pool_id, takes))
+        self.underway.append((pool_id, takes))
 
     def end(self, pool_id: PoolId) -> None:
         """Route no more requests to a pool; its holder stays until ``release``.
@@ -94,20 +90,24 @@ class Routing:
         Raises:
             RuntimeError: none are routed to it; PyTorch's text.
         """
-        for at, (other, _) in enumerate(self._underway):
+        for at, (other, _) in enumerate(self.underway):
             if other == pool_id:
-                del self._underway[at]
+                del self.underway[at]
                 return
         raise RuntimeError("endAllocatePool: not currently recording to mempool_id")
 
     def pick(self, size: int, stream: int) -> BlockPool:
         """Return the pool for a request of ``size`` rounded bytes; the newest filter that takes it wins."""
         is_small = size <= SMALL_LIMIT_BYTES
-        for pool_id, takes in reversed(self._underway):
+        for pool_id, takes in reversed(self.underway):
             if takes(stream):
                 pool = self.private[pool_id]
                 return pool.small if is_small else pool.large
         return self.small if is_small else self.large
+
+    def default(self, size: int) -> BlockPool:
+        """Return the default pool for a request of ``size`` rounded bytes."""
+        return self.small if size <= SMALL_LIMIT_BYTES else self.large
 
     def reserves(self, *, is_small: bool) -> list[BlockPool]:
         """Return the pools whose free blocks serve the default pool of a kind before memory runs out."""

@@ -32,13 +32,19 @@ Nested = dict[str, "int | Nested"]
 class Gauge:
     """A quantity over time: what it is, the most it was, and all that was added and taken."""
 
-    __slots__ = ("allocated", "current", "freed", "peak")
+    __slots__ = ("_base", "allocated", "current", "peak")
 
     def __init__(self) -> None:
         self.current = 0
         self.peak = 0
         self.allocated = 0
-        self.freed = 0
+        self._base = 0
+        """What it was when the sums last began at 0."""
+
+    @property
+    def freed(self) -> int:
+        """All that was taken away: it follows from the other figures, so that taking away costs little."""
+        return self._base + self.allocated - self.current
 
     def grow(self, amount: int) -> None:
         """Add an amount."""
@@ -50,7 +56,11 @@ class Gauge:
     def shrink(self, amount: int) -> None:
         """Take an amount away."""
         self.current -= amount
-        self.freed += amount
+
+    def reset_sums(self) -> None:
+        """Start what was added and taken anew from 0."""
+        self.allocated = 0
+        self._base = self.current
 
     def as_dict(self) -> Nested:
         """Return the four figures under PyTorch's names."""
@@ -75,7 +85,6 @@ class Metric:
         """Take an amount away in the pools of a kind, ``SMALL`` or ``LARGE``."""
         for gauge in (self.gauges[ALL], self.gauges[kind]):
             gauge.current -= amount
-            gauge.freed += amount
 
     def as_dict(self) -> Nested:
         """Return the figures under PyTorch's names."""
@@ -144,10 +153,8 @@ class Statistics:
         """
         for gauge in self._allocation[kind]:
             gauge.current -= 1
-            gauge.freed += 1
         for gauge in self._allocated[kind]:
             gauge.current -= size
-            gauge.freed += size
 
     def count_end(self, kind: int, size: int, requested: int) -> None:
         """Count a block that nobody owns or uses any more.
@@ -159,13 +166,10 @@ class Statistics:
         """
         for gauge in self._active[kind]:
             gauge.current -= 1
-            gauge.freed += 1
         for gauge in self._active_sized[kind]:
             gauge.current -= size
-            gauge.freed += size
         for gauge in self._requested[kind]:
             gauge.current -= requested
-            gauge.freed += requested
 
     @staticmethod
     def _pair_gauges(*metrics: Metric) -> tuple[tuple[Gauge, ...], ...]:
@@ -206,8 +210,7 @@ class Statistics:
     def reset_accumulated(self) -> None:
         """Start all sums and counters anew from 0."""
         for gauge in self._gauges():
-            gauge.allocated = 0
-            gauge.freed = 0
+            gauge.reset_sums()
         for name in COUNTERS:
             setattr(self, name, 0)
 

@@ -144,18 +144,20 @@ class Capture:
         A stream from outside the capture is drawn in by an event from inside.
 
         Raises:
-            RuntimeError: CUDA error 905, the event is from outside, or from a capture that is over; 902, each is of
-                another capture; 906, the stream is the default one; 1, the event's capture is over and the stream in
-                none; 901, the capture is invalid.
+            RuntimeError: CUDA error 905, the event is from outside; 1, its capture is over; 902, it is of another
+                capture than the stream; 906, the stream is the default one; 901, the capture is invalid. All but the
+                last invalidate.
         """
         source = moment.capture
-        if isinstance(source, Capture) and source is not self and not source.is_over:
-            source.invalidate()
-            self._fail(CAPTURE_MERGE)
-        if source is not self:
+        if source is None:
             self._fail(CAPTURE_ISOLATION)
         if self.is_over:
             raise cuda_error(INVALID_VALUE)
+        if isinstance(source, Capture) and source.is_over:
+            self._fail(INVALID_VALUE)
+        if source is not self:
+            source.is_active = False
+            self._fail(CAPTURE_MERGE)
         self.check()
         if stream.handle == 0:
             self._fail(CAPTURE_IMPLICIT)
@@ -200,8 +202,9 @@ class Capture:
         self.is_active = False
 
     def refuse(self, what: str) -> NoReturn:  # noqa: ARG002  # the error's text does not name the call
-        """Invalidate the capture and raise CUDA error 900; 901 when it is invalid already."""
-        self._fail(CAPTURE_UNSUPPORTED)
+        """Invalidate the capture and raise CUDA error 900, again and again."""
+        self.invalidate()
+        raise cuda_error(CAPTURE_UNSUPPORTED)
 
     def end(self) -> None:
         """Let the streams go and put all bytes back.

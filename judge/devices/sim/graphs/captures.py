@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ class Captures:
         self.active: list[Capture] = []
         self._pools: dict[PoolId, Intervals] = {}
         self.is_debugging = False
-        """Whether graphs are kept after their instantiation, to be dumped (``enable_debug_mode``)."""
+        """Whether graphs may be dumped (``enable_debug_mode``); they still have to be kept for it."""
 
     def __bool__(self) -> bool:
         return bool(self.active)
@@ -77,12 +78,14 @@ class Captures:
         """End a capture, good or bad.
 
         Raises:
-            RuntimeError: CUDA error 908, the calling thread did not begin it and its mode is not ``relaxed``, so it
-                goes on; 901 and 904 as in :meth:`Capture.end`.
+            RuntimeError: CUDA error 908, the calling thread did not begin it and its mode is not ``relaxed``; 901 and
+                904 as in :meth:`Capture.end`.
         """
-        if capture.mode != "relaxed" and capture.thread != threading.get_ident():
-            raise cuda_error(CAPTURE_WRONG_THREAD)
         self.active.remove(capture)
+        if capture.mode != "relaxed" and capture.thread != threading.get_ident():
+            with contextlib.suppress(RuntimeError):
+                capture.end()
+            raise cuda_error(CAPTURE_WRONG_THREAD)
         capture.end()
 
     def check_unsafe(self) -> None:
@@ -108,7 +111,7 @@ class Captures:
         """Refuse a wait for the whole device, which takes in the capturing streams, in every mode.
 
         Raises:
-            RuntimeError: CUDA error 900, or 901 for a capture that was invalid before.
+            RuntimeError: CUDA error 900.
         """
         if self.active:
             self._refuse(self.active)
@@ -117,7 +120,7 @@ class Captures:
         """Refuse to wait for or query a stream: a capturing one in every mode, others as an unsafe call.
 
         Raises:
-            RuntimeError: CUDA error 900 or 901.
+            RuntimeError: CUDA error 900.
         """
         if isinstance(stream.capture, Capture):
             self._refuse([stream.capture])

@@ -52,9 +52,6 @@ class Executable:
         site = find_site()
         host = machine.profile.host
         machine.clock.host_us += host.graph_launch_us + host.graph_node_us * len(self.nodes)
-        if stream.capture is not None:
-            self._add_to(stream, site)
-            return
         machine.order(stream)
         self._order_after_last(stream)
         stream.vector[stream.index] += 1
@@ -112,15 +109,6 @@ class Executable:
                 appear = node.redo()
                 if callable(appear):
                     self._machine.when_ordered(stream, appear)
-
-    def _add_to(self, stream: Stream, site: Site) -> None:
-        """Become part of a graph that is captured: a child graph, spelt out."""
-        capture = stream.capture
-        assert capture is not None
-        for node in self.nodes:
-            if node.work is not None:
-                self._machine.preserve(node.writes)
-                capture.add(stream, node.work, node.reads, node.writes, site, node.redo)
 
     def _find_lane(self, stream: Stream, branch: int) -> Stream:
         if branch == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,30 @@ from judge.devices.sim.tensors.membership import is_device, is_pinned
 from judge.devices.sim.tensors.raw import layout_of
 
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)
+
+
+class Bare:
+    """A context in which operators compute on bytes and nothing else: no dispatch, no autograd, no autocast.
+
+    Entering it again inside, in the same thread, costs next to nothing.
+    """
+
+    def __enter__(self) -> None:
+        _here.depth = getattr(_here, "depth", 0) + 1
+        if _here.depth == 1:
+            stack = _here.stack = contextlib.ExitStack()
+            stack.enter_context(torch.inference_mode())
+            stack.enter_context(torch._C._DisableTorchDispatch())
+            stack.enter_context(torch._C._ExcludeDispatchKeyGuard(_AUTOCAST))
+
+    def __exit__(self, *exception: object) -> None:
+        _here.depth -= 1
+        if _here.depth == 0:
+            _here.stack.close()
+
+
+_here = threading.local()
+BARE = Bare()
 
 
 def freeze_call(
@@ -32,16 +58,19 @@ def freeze_call(
     Synchronises: no.
     """
     with torch.inference_mode(False):
-        frozen_args = tuple(freeze(value) for value in args)
+        frozen_args = tuple([freeze(value) for value in args])
         frozen_kwargs = {name: freeze(value) for name, value in kwargs.items()}
-        places = [freeze(output) if isinstance(output, Tensor) else None for output in _as_list(outputs)]
+        is_single = isinstance(outputs, Tensor)
+        listed = [outputs] if not isinstance(outputs, tuple | list) else outputs
+        places = [freeze(output) if isinstance(output, Tensor) else None for output in listed]
 
     def redo() -> None:
-        with torch.inference_mode(), torch._C._DisableTorchDispatch(), torch._C._ExcludeDispatchKeyGuard(_AUTOCAST):
-            results = _as_list(func(*frozen_args, **frozen_kwargs))
-            for place, result in zip(places, results, strict=False):
-                if place is not None and place.data_ptr() != result.data_ptr():
-                    place.copy_(result)
+        with BARE:
+            result = func(*frozen_args, **frozen_kwargs)
+            results = [result] if is_single or not isinstance(result, tuple | list) else result
+            for place, part in zip(places, results, strict=False):
+                if place is not None and place.data_ptr() != part.data_ptr():
+                    place.copy_(part)
 
     return redo
 
@@ -60,11 +89,11 @@ def freeze_download(target: Tensor, source: Tensor) -> Callable[[], Callable[[],
         frozen_target, frozen_source = freeze(target), freeze(source)
 
     def redo() -> Callable[[], None]:
-        with torch.inference_mode(), torch._C._DisableTorchDispatch():
+        with BARE:
             seen = frozen_source.clone()
 
         def apply() -> None:
-            with torch.inference_mode(), torch._C._DisableTorchDispatch():
+            with BARE:
                 frozen_target.copy_(seen)
 
         return apply
@@ -82,7 +111,3 @@ def freeze(value: Any) -> Any:  # noqa: ANN401  # whatever operators take
     if type(value) in (list, tuple):
         return type(value)(freeze(part) for part in value)
     return value
-
-
-def _as_list(outputs: object) -> list[Any]:
-    return list(outputs) if isinstance(outputs, tuple | list) else [outputs]

@@ -9,6 +9,7 @@ from judge.devices.sim.cuda_errors import ILLEGAL_STATE, cuda_error
 from judge.devices.sim.graphs.capture import Capture
 from judge.devices.sim.graphs.executable import Executable
 from judge.devices.sim.graphs.nodes import Node
+from judge.devices.sim.graphs.randomness import check_not_capturing
 
 if TYPE_CHECKING:
     from judge.devices.sim.graphs.randomness import Generator
@@ -43,14 +44,14 @@ class Graph:
         self._capture: Capture | None = None
         self._states: list[tuple[Generator, Any]] = []
         self._pool_id: PoolId = DEFAULT_POOL
-        self._is_captured = False
+        self._captured: Capture | None = None
         self._executable: Executable | None = None
         self.nodes: list[Node] | None = None
         """What was captured, as long as it is kept."""
 
     def register_generator(self, generator: Generator) -> None:
         """Let captures that begin from now on draw from a generator beside the default one."""
-        self._machine.randomness.register(self, generator)
+        self._machine.randomness.register(self, generator, self._machine.current)
 
     def begin(self, pool_id: PoolId | None = None, mode: str = "global") -> None:
         """Begin to capture on the current stream.
@@ -65,10 +66,10 @@ class Graph:
         """
         if mode not in _MODES:
             raise RuntimeError(f"{_NO_MODE}{mode}")
-        if self._executable is not None or self.nodes is not None:
+        if self._executable is not None:
             raise RuntimeError(_OWNS_ONE)
         machine = self._machine
-        machine.randomness.register_default(self)
+        machine.randomness.register_default(self, machine.current)
         stream = machine.current
         if stream.handle == 0:
             raise RuntimeError(_DEFAULT_STREAM)
@@ -103,50 +104,52 @@ class Graph:
                 for generator, state in self._states:
                     generator.set_state(state)
         machine.memory.allocator.routing.end(self._pool_id)
-        self._is_captured = True
+        self._captured = capture
         self.nodes = capture.nodes
         if not self.is_kept:
+            self.nodes = None
             self.instantiate()
-            if not machine.captures.is_debugging:
-                self.nodes = None
         return bool(capture.nodes)
 
     def instantiate(self) -> None:
         """Make what was captured ready to be replayed.
 
         Raises:
-            RuntimeError: nothing has been captured, or it was done and the graph is not kept; PyTorch's texts.
+            RuntimeError: nothing has been captured, or it was done and the graph is not kept; PyTorch's texts. CUDA
+                error 900, another capture forbids it.
         """
-        if not self._is_captured or self._capture is None:
+        if self._captured is None:
             raise RuntimeError("capture_end() must have been called before calling instantiate")
         if self._executable is not None and not self.is_kept:
             raise RuntimeError("instantiate() is intended to be called by the user only when keep_graph=true")
-        self._executable = Executable(self._machine, self._capture)
+        self._machine.captures.check_unsafe()
+        self._executable = Executable(self._machine, self._captured)
 
     def replay(self) -> None:
         """Run on the current stream what was captured, on the addresses that it was captured with.
 
         Raises:
-            RuntimeError: nothing has been captured; PyTorch's text.
+            RuntimeError: nothing has been captured, or the current stream is captured; PyTorch's texts.
 
         Synchronises: no.
         """
-        if not self._is_captured:
+        if self._captured is None:
             raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
         if self._executable is None:
             self.instantiate()
+        stream = self._machine.current
+        check_not_capturing(stream, "Cannot prepare for replay during capturing stage.")
         assert self._executable is not None
-        self._executable.launch(self._machine.current)
+        self._executable.launch(stream)
 
     def reset(self) -> None:
         """Forget what was captured, and hold its pool no longer."""
-        if self._is_captured:
+        if self._captured is not None:
             routing = self._machine.memory.allocator.routing
             routing.release(self._pool_id)
             if routing.private[self._pool_id].use_count == 0:
                 self._machine.captures.forget_pool(self._pool_id)
-        self._is_captured = False
-        self._capture = self._executable = self.nodes = None
+        self._captured = self._executable = self.nodes = None
 
     def close(self) -> None:
         """End the graph's life."""
@@ -160,7 +163,7 @@ class Graph:
         Raises:
             RuntimeError: nothing has been captured; PyTorch's text.
         """
-        if not self._is_captured:
+        if self._captured is None:
             raise RuntimeError("Called CUDAGraph::pool() without a preceding successful capture.")
         return self._pool_id
 

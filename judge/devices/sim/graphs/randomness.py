@@ -37,7 +37,7 @@ class DeviceMemory(Protocol):
     """What holds the seeds on the device."""
 
     def allocate(self, size_bytes: int, stream: int = 0) -> int:
-        """Return the address of a block."""
+        """Return the address of a block for a stream, given by its handle."""
 
     def free(self, address: int) -> None:
         """Take a block back."""
@@ -60,20 +60,30 @@ class Randomness:
         self.find_default = find_default
         self._memory = memory
         self._registered: dict[int, tuple[Generator, set[int], tuple[int, int]]] = {}
-        """By identity of the generator: itself, identities of its graphs, addresses of seed and offset."""
+        """By a generator's key: itself, identities of its graphs, addresses of seed and offset."""
 
-    def register(self, graph: object, generator: Generator) -> None:
-        """Let a graph's captures draw from a generator."""
-        entry = self._registered.get(id(generator))
+    def register(self, graph: object, generator: Generator, stream: Stream) -> None:
+        """Let a graph's captures draw from a generator.
+
+        Args:
+            graph: which.
+            generator: which.
+            stream: the current one; the generator's state on the device belongs to it.
+
+        Raises:
+            RuntimeError: the stream is captured; PyTorch's text.
+        """
+        check_not_capturing(stream, "Cannot register the state during capturing stage.")
+        entry = self._registered.get(_key(generator))
         if entry is None:
-            addresses = self._memory.allocate(_STATE_BYTES), self._memory.allocate(_STATE_BYTES)
-            entry = self._registered[id(generator)] = (generator, set(), addresses)
+            addresses = self._allocate(stream), self._allocate(stream)
+            entry = self._registered[_key(generator)] = (generator, set(), addresses)
         entry[1].add(id(graph))
 
-    def register_default(self, graph: object) -> None:
-        """Let a graph's captures draw from the default generator."""
+    def register_default(self, graph: object, stream: Stream) -> None:
+        """Let a graph's captures draw from the default generator, as :meth:`register` does."""
         if self.find_default is not None:
-            self.register(graph, self.find_default())
+            self.register(graph, self.find_default(), stream)
 
     def unregister(self, graph: object) -> None:
         """Let a graph go; a generator without graphs gives its memory back."""
@@ -97,7 +107,8 @@ class Randomness:
         capture = stream.capture
         if not isinstance(capture, Capture):
             return
-        if not any(generator is known for known in capture.generators):
+        key = _key(generator)
+        if not any(key == _key(known) for known in capture.generators):
             raise RuntimeError(_UNREGISTERED)
         capture.is_random = True
 
@@ -109,3 +120,32 @@ class Randomness:
         """
         if stream.capture is not None and generator.initial_seed() != seed:
             raise RuntimeError(_OTHER_SEED)
+
+    def _allocate(self, stream: Stream) -> int:
+        return self._memory.allocate(_STATE_BYTES, stream.handle)
+
+
+def check_not_capturing(stream: Stream, attempt: str) -> None:
+    """Refuse what can't be captured.
+
+    Args:
+        stream: the current one.
+        attempt: the sentence that begins the text: ``Cannot call CUDAGeneratorImpl::seed``.
+
+    Raises:
+        RuntimeError: the stream is captured; PyTorch's text. The capture stays valid.
+
+    Source: ``assertNotCapturing`` in aten/src/ATen/cuda/CUDAGraphsUtils.cuh, torch 2.11.
+    """
+    capture = stream.capture
+    if capture is not None:
+        status = "Active" if capture.is_active else "Invalidated"
+        raise RuntimeError(
+            f"{attempt} during CUDA graph capture. If you need this call to be captured, please file an issue. "
+            f"Current cudaStreamCaptureStatus: cudaStreamCaptureStatus{status}"
+        )
+
+
+def _key(generator: object) -> int:
+    """Return what stands for a generator: the dispatcher hands on the same one in another Python object."""
+    return getattr(generator, "_cdata", None) or id(generator)

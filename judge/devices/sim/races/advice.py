@@ -8,6 +8,7 @@ from judge.devices.sim.races.cells import Record
 from judge.devices.sim.races.conflicts import Conflict
 from judge.devices.sim.races.report import Kind, Race, Touch, Words
 from judge.devices.sim.races.vectors import HOST
+from judge.devices.sim.sites import Site
 from judge.locale import pair, say
 
 LANGUAGES = ("en", "zh")
@@ -39,19 +40,38 @@ class Reporter:
         self.name_of = name_of
         self.code_of = code_of
 
-    def report(self, kind: Kind, conflict: Conflict, actor: int, record: Record) -> Race:
-        """Return the race of an operation, given by its actor and its record, with an earlier access."""
+    def report(
+        self, kind: Kind, conflict: Conflict, actor: int, record: Record, node: tuple[str, Site] | None = None
+    ) -> Race:
+        """Return the race of an operation with an earlier access.
+
+        Args:
+            kind: of race.
+            conflict: the earlier access.
+            actor: who runs the operation.
+            record: of the operation.
+            node: name and line of the captured operation that the race is about, if it is about one.
+        """
         one, two = self._touch(conflict.actor, conflict.record), self._touch(actor, record)
         values = {
             "first": self._write(conflict.actor),
             "second": self._write(actor),
             "first_op": one.op,
             "second_op": two.op,
+            "node": node[0] if node else "",
         }
         here, there = _place(one, two), _place(two, one)
+        captured = _place(Touch("", node[1].file, node[1].line, ""), two) if node else here
         missing, advice = (
             {
-                language: say(message, language, here=here[language], there=there[language], **values)
+                language: say(
+                    message,
+                    language,
+                    here=here[language],
+                    there=there[language],
+                    captured=captured[language],
+                    **values,
+                )
                 for language in LANGUAGES
             }
             for message in MESSAGES[kind]

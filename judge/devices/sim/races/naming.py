@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from types import FrameType
 
-from judge.devices.sim.sites import _judge_code as is_foreign
+from judge.devices.sim.sites import is_foreign
 
 MAX_FRAMES = 40
 """User frames that are searched, the innermost first."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from judge.devices.sim.sites import Site, find_site
+
 
 class Owner(NamedTuple):
     """One owner of a block, from its allocation to its free."""
@@ -22,6 +24,8 @@ class Owners:
     def __init__(self) -> None:
         self._by_address: dict[int, Owner] = {}
         self._serial = 0
+        self._held: dict[int, Site | None] = {}
+        """Serial numbers of owners that have to live as long as a graph, and the line that freed them anyway."""
 
     def begin(self, address: int, size: int, stream: int | None) -> None:
         """Note a new owner."""
@@ -30,7 +34,17 @@ class Owners:
 
     def end(self, address: int) -> None:
         """Note that the owner gave the block up."""
-        self._by_address.pop(address, None)
+        owner = self._by_address.pop(address, None)
+        if owner is not None and owner.serial in self._held:
+            self._held[owner.serial] = find_site()
+
+    def hold(self, owner: Owner) -> None:
+        """Ask for the line where an owner gives its block up."""
+        self._held.setdefault(owner.serial, None)
+
+    def find_end(self, owner: Owner) -> Site | None:
+        """Return the line where an owner that was held gave its block up; ``None`` while it has it."""
+        return self._held.get(owner.serial)
 
     def find(self, address: int) -> Owner | None:
         """Return the owner of the byte at an address. Looks at all of them unless a block begins there."""
@@ -41,7 +55,3 @@ class Owners:
             if owner.address <= address < owner.address + owner.size:
                 return owner
         return None
-
-    def is_alive(self, owner: Owner) -> bool:
-        """Tell whether an owner still has its block."""
-        return self._by_address.get(owner.address) is owner

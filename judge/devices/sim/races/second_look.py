@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 
 from judge.devices.sim.races.geometry import Access
 from judge.devices.sim.races.report import Look, Race, What
@@ -123,10 +122,11 @@ class SecondLook:
         try:
             for access, data in (*targets, *inputs):
                 self._view(access.low, len(data))[:] = data
-            # An operation that cannot run on such inputs, an index out of range say, has no other value to show.
-            with suppress(Exception):
-                redo()
+            redo()
             results = [bytes(self._view(access.low, access.high - access.low)) for access in writes]
+        except Exception:
+            # An operation that cannot run on such inputs, an index out of range say, has no other value to show.
+            return
         finally:
             for access, old in before:
                 self._view(access.low, len(old))[:] = old

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from judge.devices.sim.races.advice import Reporter
 from judge.devices.sim.races.cells import Cells, Record, Track
 from judge.devices.sim.races.conflicts import Conflict, find_conflicts
-from judge.devices.sim.races.footprint import Footprint
+from judge.devices.sim.races.footprint import REPLAY, Footprint
 from judge.devices.sim.races.geometry import Access
 from judge.devices.sim.races.owners import Owners
 from judge.devices.sim.races.report import Kind, Race
@@ -104,18 +104,21 @@ class Shadow:
             site: the line that replays.
         """
         found: list[Race] = []
-        for owner, access, name, node_site in footprint.held:
-            if not self._owners.is_alive(owner):
-                capture = Conflict(actor, (0, name, node_site), access, False, False, True)
-                found += self._add("stale-graph-input", capture, actor, (vector[actor], "graph replay", site))
-        for reads, writes, name, node_site in footprint.nodes():
-            found += self.access(actor, vector, reads, writes, name, node_site)
+        for owner, access, name, captured in footprint.held:
+            freed = self._owners.find_end(owner)
+            if freed is not None:
+                free = Conflict(HOST, (0, "free", freed), access, False, False, True)
+                node = name, captured
+                found += self._add("stale-graph-input", free, actor, (vector[actor], REPLAY, site), node)
+        for reads, writes, name in footprint.nodes():
+            found += self.access(actor, vector, reads, writes, name, site)
         return found
 
     def hold(self, footprint: Footprint, access: Access, name: str, site: Site) -> None:
         """Note that a graph, being captured, uses a tensor from outside, which has to live as long as its replays."""
         owner = self._owners.find(access.low)
         if owner is not None:
+            self._owners.hold(owner)
             footprint.held.append((owner, access, name, site))
 
     def adopt(self, races: Iterable[Race]) -> Sequence[Race]:
@@ -252,22 +255,25 @@ class Shadow:
             return "read-after-write"
         return "write-after-write" if conflict.was_write else "write-after-read"
 
-    def _add(self, kind: Kind, conflict: Conflict, actor: int, record: Record) -> Sequence[Race]:
+    def _add(
+        self, kind: Kind, conflict: Conflict, actor: int, record: Record, node: tuple[str, Site] | None = None
+    ) -> Sequence[Race]:
         """Put a race into words and take it in, unless its lines are known to race."""
         one, two = conflict.record[2], record[2]
         known = self._seen.get((kind, one.file, one.line, two.file, two.line))
         if known is not None:
             known.count += 1
             return ()
-        race = self._reporter.report(kind, conflict, actor, record)
+        race = self._reporter.report(kind, conflict, actor, record, node)
         self._is_new(race)
         return (race,)
 
     def _is_new(self, race: Race) -> bool:
-        known = self._seen.setdefault(race.key, race)
-        if known is not race:
-            known.count += race.count
+        known = self._seen.get(race.key)
+        if known is not None:
+            known.count += race.count if known is not race else 0
             return False
+        self._seen[race.key] = race
         self.races.append(race)
         return True
 

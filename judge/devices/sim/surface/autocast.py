@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.amp.autocast_mode import autocast
 
+from judge.devices.sim.tensors.values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -45,7 +47,7 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
     libraries: list[torch.library.Library] = []
 
     def make_enter(stock: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def enter(self: Any) -> Any:
+        def enter(self: Value) -> Value:
             if self.device == "cuda":
                 if not libraries:
                     libraries.append(_register_lists())
@@ -57,7 +59,7 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
         return enter
 
     def make_exit(stock: Callable[..., Any]) -> Callable[..., Any]:
-        def leave(self: Any, *exception: Any) -> Any:
+        def leave(self: Value, *exception: Value) -> Value:
             result = stock(self, *exception)
             if self.device == "cuda":
                 is_enabled, dtype = self._host_state
@@ -75,7 +77,11 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
 def _register_lists() -> torch.library.Library:
     """Teach the host's autocast key the ops that only CUDA's has."""
     library = torch.library.Library("aten", "IMPL")
-    for names, make in ((TO_FLOAT32, _make_float32), (TO_FLOAT32_RESULT, _make_float32_result), (TO_LOWER, _make_lower)):
+    for names, make in (
+        (TO_FLOAT32, _make_float32),
+        (TO_FLOAT32_RESULT, _make_float32_result),
+        (TO_LOWER, _make_lower),
+    ):
         for name in names:
             op = _find_op(name)
             if op is not None and not torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), KEY):
@@ -83,16 +89,16 @@ def _register_lists() -> torch.library.Library:
     return library
 
 
-def _find_op(name: str) -> Any:
+def _find_op(name: str) -> Value:
     packet, _, overload = name.partition(".")
     return getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
 
 
-def _outside() -> Any:
+def _outside() -> Value:
     return torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, KEY)))
 
 
-def _cast(value: Any, dtype: torch.dtype) -> Any:
+def _cast(value: Value, dtype: torch.dtype) -> Value:
     if isinstance(value, torch.Tensor):
         return value.to(dtype) if value.dtype in _ELIGIBLE and value.dtype is not dtype else value
     if type(value) in (list, tuple):
@@ -100,8 +106,8 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
     return value
 
 
-def _make_float32(op: Any) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
+def _make_float32(op: Value) -> Callable[..., Any]:
+    def run(*args: Value, **kwargs: Value) -> Value:
         is_cuda = torch.is_autocast_enabled("cuda")
         with _outside():
             if is_cuda:
@@ -112,11 +118,11 @@ def _make_float32(op: Any) -> Callable[..., Any]:
     return run
 
 
-def _make_float32_result(op: Any) -> Callable[..., Any]:
+def _make_float32_result(op: Value) -> Callable[..., Any]:
     names = [argument.name for argument in op._schema.arguments]
     place = names.index("dtype")
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: Value, **kwargs: Value) -> Value:
         is_cuda = torch.is_autocast_enabled("cuda")
         with _outside():
             has_dtype = kwargs.get("dtype") is not None or (len(args) > place and args[place] is not None)
@@ -128,8 +134,8 @@ def _make_float32_result(op: Any) -> Callable[..., Any]:
     return run
 
 
-def _make_lower(op: Any) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
+def _make_lower(op: Value) -> Callable[..., Any]:
+    def run(*args: Value, **kwargs: Value) -> Value:
         is_cuda = torch.is_autocast_enabled("cuda")
         with _outside():
             if is_cuda:

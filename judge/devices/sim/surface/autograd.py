@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.autograd import graph
 
+from judge.devices.sim.surface import stale_gradients
 from judge.devices.sim.tensors.membership import is_device
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +50,8 @@ class ForwardStreams(threading.local):
         """Whether there ever was another stream than the first."""
         return len(self._streams) > 1
 
-    def find(self, number: int) -> Stream | None:
-        """Return the stream of the op with a sequence number; ``None`` for a step without a forward op."""
-        if number >= NO_FORWARD:
-            return None
+    def find(self, number: int) -> Stream:
+        """Return the stream of the op with a sequence number."""
         return self._streams[bisect_right(self._starts, number)]
 
 
@@ -72,7 +72,7 @@ class Backward:
         self._forward = forward
         self._caller = machine.current
         self._used = [self._caller]
-        self._node: Any = None
+        self._node: Value = None
 
     def enter_step(self) -> None:
         """Make the stream of the present step current."""
@@ -81,12 +81,15 @@ class Backward:
             return
         self._node = node
         machine = self._machine
-        stream = self._forward.find(node._sequence_nr())
+        number = node._sequence_nr()
+        stream = (
+            self._forward.find(number) if number < NO_FORWARD else stale_gradients.find_stream(node, machine.current)
+        )
         if stream is None or stream is machine.current:
             return
         for other in self._used:
             if other is not stream:
-                machine.follow(stream, other)
+                machine.wait_stream(stream, other)
         if stream not in self._used:
             self._used.append(stream)
         machine.current = stream
@@ -97,7 +100,7 @@ class Backward:
         machine.current = self._caller
         for stream in self._used:
             if stream is not self._caller:
-                machine.follow(self._caller, stream)
+                machine.wait_stream(self._caller, stream)
 
 
 def install(simulation: Simulation, patches: Patches) -> None:
@@ -107,7 +110,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
     machine.on_switch = forward.note
 
     def make(stock: Callable[..., Any]) -> Callable[..., Any]:
-        def run_backward(roots: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        def run_backward(roots: Sequence[Any], *args: Value, **kwargs: Value) -> Value:
             before = context.is_device_backward, context.backward
             context.is_device_backward = any(isinstance(root, torch.Tensor) and is_device(root) for root in roots)
             backward = Backward(machine, forward) if forward.are_several else None
@@ -121,5 +124,13 @@ def install(simulation: Simulation, patches: Patches) -> None:
 
         return run_backward
 
+    def make_begin(stock: Callable[..., Any]) -> Callable[..., Any]:
+        def begin(self: Value, *args: Value, **kwargs: Value) -> Value:
+            stale_gradients.mark(forward)
+            return stock(self, *args, **kwargs)
+
+        return begin
+
+    patches.wrap(torch.cuda.CUDAGraph, "capture_begin", make_begin)
     for module in (graph, torch.autograd):
         patches.wrap(module, "_engine_run_backward", make)

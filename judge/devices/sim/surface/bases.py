@@ -29,7 +29,9 @@ def _copy(kind: type[Any], base: type[Any]) -> type[Any]:
     """Return a class with the body of another; its methods' ``super()`` starts from the new class."""
     cell = CellType()
     body = {name: _rebind(value, cell) for name, value in vars(kind).items() if name not in ("__dict__", "__weakref__")}
-    copy: type[Any] = type(base)(kind.__name__, (base,), body)
+    make: Any = type(base)
+    copy: type[Any] = make(kind.__name__, (base,), body)
+    copy.__qualname__ = kind.__qualname__
     cell.cell_contents = copy
     return copy
 
@@ -56,9 +58,13 @@ def _rebind(value: object, cell: CellType) -> object:
 
 
 def _replace(patches: Patches, kind: type[Any], copy: type[Any]) -> type[Any]:
+    """Let a copy take a class's name wherever torch has it, and torch's subclasses of the class follow."""
     for name, module in list(sys.modules.items()):
         if name.split(".", 1)[0] == "torch" and module is not None:
             for attribute, value in list(vars(module).items()):
                 if value is kind:
                     patches.set(module, attribute, copy)
+    for child in kind.__subclasses__():
+        if child.__module__.split(".", 1)[0] == "torch" and child.__bases__ == (kind,):
+            swap_base(patches, child, copy)
     return copy

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from judge.devices.sim.errors import NotSimulated
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
     """Refuse ``torch.compile`` unless it is told to do nothing."""
 
     def make(stock: Callable[..., Any]) -> Callable[..., Any]:
-        def compile_(model: Any = None, **kwargs: Any) -> Any:
+        def compile_(model: Value = None, **kwargs: Value) -> Value:
             if kwargs.get("disable"):
                 return stock(model, **kwargs)
             raise NotSimulated("torch.compile", "it generates Triton kernels, which only a GPU can run")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from judge.devices.sim.surface.places import CPU, CUDA, read_device
 from judge.devices.sim.tensors.membership import is_device
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
@@ -71,12 +72,12 @@ class _Crossed(torch.autograd.Function):
     """The step of autograd: the engine takes both sides for the host's, so gradients are sent back here."""
 
     @staticmethod
-    def forward(ctx: Any, tensor: Tensor, crossing: Crossing) -> Tensor:
+    def forward(ctx: Value, tensor: Tensor, crossing: Crossing) -> Tensor:
         ctx.back = crossing.reverse(tensor.dtype)
         return crossing.run(tensor.detach())
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, None]:
+    def backward(ctx: Value, *grads: Value) -> tuple[Tensor | None, None]:
         return None if grads[0] is None else ctx.back.run(grads[0]), None
 
 
@@ -84,7 +85,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
     """Replace ``Tensor.to``, ``cuda``, ``cpu``, ``type`` and ``type_as``."""
     context = simulation.context
 
-    def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def to(self: Tensor, *args: Value, **kwargs: Value) -> Tensor:
         device, dtype, is_async, is_copy, memory_format = _read_to(args, kwargs)
         is_here = is_device(self)
         is_wanted = is_here if device is None else device.type == "cuda"
@@ -92,15 +93,13 @@ def install(simulation: Simulation, patches: Patches) -> None:
             return _to(self, device, dtype or self.dtype, is_async, is_copy, memory_format=memory_format)  # type: ignore[no-any-return]
         if is_wanted == is_here:
             return _to(self, dtype=dtype or self.dtype, copy=is_copy, memory_format=memory_format)  # type: ignore[no-any-return]
-        crossing = Crossing(
-            context, is_upload=is_wanted, dtype=dtype, is_async=is_async, memory_format=memory_format
-        )
+        crossing = Crossing(context, is_upload=is_wanted, dtype=dtype, is_async=is_async, memory_format=memory_format)
         with context.named("Tensor.to"):
             return crossing.run(self)
 
     def cuda(
         self: Tensor,
-        device: Any = None,
+        device: Value = None,
         non_blocking: bool = False,
         memory_format: torch.memory_format = torch.preserve_format,
     ) -> Tensor:
@@ -116,7 +115,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         return to(self, other)
 
-    def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    def type_(self: Tensor, dtype: Value = None, non_blocking: bool = False, **kwargs: Value) -> Value:
         if dtype is None:
             name: str = _type(self)
             return name.replace("torch.", "torch.cuda.", 1) if is_device(self) else name
@@ -134,11 +133,11 @@ def install(simulation: Simulation, patches: Patches) -> None:
 
 
 def _read_to(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
+    args: Arguments, kwargs: Keywords
 ) -> tuple[torch.device | None, torch.dtype | None, bool, bool, torch.memory_format]:
     """Return device, dtype, ``non_blocking``, ``copy`` and memory format from any form of ``Tensor.to``."""
     rest = args
-    if rest and isinstance(rest[0], Tensor) or "other" in kwargs:
+    if (rest and isinstance(rest[0], Tensor)) or "other" in kwargs:
         other = rest[0] if rest else kwargs["other"]
         device, dtype, rest = other.device, other.dtype, rest[1:]
     else:

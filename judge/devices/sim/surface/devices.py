@@ -145,6 +145,7 @@ def _install_state(machine: Machine, patches: Patches) -> None:
     patches.set(cuda, "_is_in_bad_fork", is_in_bad_fork)
     patches.set(cuda, "_initialized", False)
     patches.set(cuda, "_queued_calls", list(cuda._queued_calls))
+    patches.set(cuda, "_lazy_seed_tracker", type(cuda._lazy_seed_tracker)())
     patches.set(cuda, "_cached_device_count", 1)
     patches.set(cuda, "_cudart", Cudart(machine))
     patches.set(cuda, "_get_device_properties", lambda index: properties)  # noqa: ARG005  # one device

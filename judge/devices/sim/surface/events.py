@@ -45,12 +45,12 @@ def find_elapsed(machine: Machine, start: engine.Event, end: engine.Event) -> fl
 class _EventMeta(type):
     """Lets events of other devices, which stay PyTorch's own, count as instances of ``torch.Event``."""
 
-    stock: type[Any]
+    _stock: type[Any]
 
     def __instancecheck__(cls, instance: object) -> bool:
         if super().__instancecheck__(instance):
             return True
-        return cls.__name__ == "Event" and cls.__module__ == "torch" and isinstance(instance, cls.stock)
+        return cls.__name__ == "Event" and cls.__module__ == "torch" and isinstance(instance, cls._stock)
 
 
 def make_event(machine: Machine, stock: type[Any]) -> type[Any]:
@@ -81,6 +81,7 @@ def make_event(machine: Machine, stock: type[Any]) -> type[Any]:
                 if where.type != "cuda":
                     return stock(device, enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
                 check_index(where.index or 0, "torch.Event")
+            machine.clock.advance(machine.profile.host.event_create_us)
             self = object.__new__(cls)
             self._engine = engine.Event(is_timing=enable_timing, is_blocking=blocking, is_interprocess=interprocess)
             return self
@@ -135,7 +136,7 @@ def make_event(machine: Machine, stock: type[Any]) -> type[Any]:
             )
 
     Event.__module__, Event.__qualname__ = "torch", "Event"
-    Event.stock = stock
+    Event._stock = stock
     return Event
 
 
@@ -155,6 +156,7 @@ def make_cuda_base(machine: Machine, generic: type[Any]) -> type[Any]:
             interprocess: bool = False,
             external: bool = False,
         ) -> Any:  # noqa: ANN401  # an instance of cls
+            machine.clock.advance(machine.profile.host.event_create_us)
             self = object.__new__(cls)
             self._engine = engine.Event(
                 is_timing=enable_timing, is_blocking=blocking, is_interprocess=interprocess, is_external=external

@@ -12,6 +12,7 @@ from torch.utils._device import _device_constructors
 from judge.devices.sim.surface.conversion import Crossing
 from judge.devices.sim.surface.places import CPU, find_default_device, read_device
 from judge.devices.sim.tensors.membership import is_device
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
@@ -41,7 +42,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
         patches.wrap(torch, name, functools.partial(_send, simulation))
 
 
-def _is_among(value: Any, known: set[Any]) -> bool:
+def _is_among(value: Value, known: set[Any]) -> bool:
     try:
         return value in known
     except TypeError:  # not hashable
@@ -54,7 +55,7 @@ def _mark(simulation: Simulation, stock: Callable[..., Any], *, follows_tensor: 
     call = f"torch.{stock.__name__}"
 
     @functools.wraps(stock)
-    def make(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Value, **kwargs: Value) -> Value:
         device = kwargs.get("device")
         if device is not None:
             kwargs["device"] = device = read_device(device, call)
@@ -75,7 +76,7 @@ def _send(simulation: Simulation, stock: Callable[..., Any]) -> Callable[..., An
     context = simulation.context
     call = f"torch.{stock.__name__}"
 
-    def make_on_host(*args: Any, **kwargs: Any) -> Tensor:
+    def make_on_host(*args: Value, **kwargs: Value) -> Tensor:
         before = context.is_host_factory
         context.is_host_factory = True
         try:
@@ -84,7 +85,7 @@ def _send(simulation: Simulation, stock: Callable[..., Any]) -> Callable[..., An
             context.is_host_factory = before
 
     @functools.wraps(stock)
-    def make(*args: Any, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> Tensor:
+    def make(*args: Value, device: Value = None, requires_grad: bool = False, **kwargs: Value) -> Tensor:
         data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
         if device is not None:
             place = read_device(device, call)
@@ -106,7 +107,7 @@ def _send(simulation: Simulation, stock: Callable[..., Any]) -> Callable[..., An
     return make
 
 
-def _copy_tensor(data: Tensor, place: torch.device, *, is_copy: bool, **kwargs: Any) -> Tensor:
+def _copy_tensor(data: Tensor, place: torch.device, *, is_copy: bool, **kwargs: Value) -> Tensor:
     """Return a tensor of the device where it is wanted."""
     if is_copy:
         data = data.detach()

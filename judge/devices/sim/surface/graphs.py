@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import torch
 
 from judge.devices.sim.graphs.drawing import draw_graph
+from judge.devices.sim.graphs.frozen import BARE
 from judge.devices.sim.graphs.graph import Graph
 from judge.devices.sim.surface.bases import swap_base
 
@@ -62,7 +63,8 @@ class GraphBase:
 
     def replay(self) -> None:
         """Run on the current stream what was captured."""
-        self._graph.replay()
+        with BARE:
+            self._graph.replay()
 
     def reset(self) -> None:
         """Forget what was captured."""

@@ -109,14 +109,8 @@ class MemoryCalls:
         check_device(device)
         memory = self._machine.memory
         memory.lifetimes.settle()
-        nested: dict[str, Any] = {POOLS_KEY: {}}
-        for key, figure in memory.allocator.memory_stats().items():
-            *path, name = key.split(".")
-            place: dict[Any, Any] = nested
-            for depth, part in enumerate(path):
-                is_pool = depth == 1 and path[0] == POOLS_KEY
-                place = place.setdefault(tuple(map(int, part.split("_"))) if is_pool else part, {})
-            place[name] = figure
+        nested: dict[str, Any] = memory.allocator.memory_stats_as_nested()
+        nested[POOLS_KEY] = {tuple(map(int, key.split("_"))): figures for key, figures in nested[POOLS_KEY].items()}
         return nested
 
     def reset_accumulated(self, device: int) -> None:

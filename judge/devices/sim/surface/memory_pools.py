@@ -109,6 +109,10 @@ def make_pool_base(pools: PoolCalls) -> type:
     class PoolBase:
         """A private pool that lives as long as this object."""
 
+        def __new__(cls, *_: object, **__: object) -> PoolBase:
+            """Make one without looking at the arguments; ``object`` would refuse them."""
+            return super().__new__(cls)
+
         def __init__(
             self,
             allocator: object = None,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # as everybody calls it
+import torch.nn.functional as F  # as everybody calls it
 
 from judge.devices.sim.surface.places import CUDA
 from judge.devices.sim.tensors.membership import is_device
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +34,11 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
 def _group_as_cuda(stock: Callable[..., Any]) -> Callable[..., Any]:
     """Optimizers ask for their parameters by device: tell them the right one."""
 
-    def find_place(lists: Any, place: torch.device) -> torch.device:
+    def find_place(lists: Value, place: torch.device) -> torch.device:
         first = next((tensor for tensor in lists[0] if tensor is not None), None)
         return CUDA if first is not None and is_device(first) else place
 
-    def group(*args: Any, **kwargs: Any) -> Any:
+    def group(*args: Value, **kwargs: Value) -> Value:
         groups = stock(*args, **kwargs)
         return {(find_place(value[0], place), dtype): value for (place, dtype), value in groups.items()}
 
@@ -63,7 +64,7 @@ def _drop_in_one_kernel(stock: Callable[..., Tensor]) -> Callable[..., Tensor]:
     Source: ``is_fused_kernel_acceptable``, aten/src/ATen/native/Dropout.cpp, torch 2.13.
     """
 
-    def dropout(input: Tensor, p: float, train: bool) -> Tensor:  # noqa: A002  # torch's name
+    def dropout(input: Tensor, p: float, train: bool) -> Tensor:  # torch's name
         if train and 0.0 < p < 1.0 and input.numel() and is_device(input):
             return torch.native_dropout(input, p, train)[0]
         return stock(input, p, train)
@@ -72,7 +73,7 @@ def _drop_in_one_kernel(stock: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _drop_in_place(stock: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def dropout_(input: Tensor, p: float, train: bool) -> Tensor:  # noqa: A002  # torch's name
+    def dropout_(input: Tensor, p: float, train: bool) -> Tensor:  # torch's name
         if train and 0.0 < p < 1.0 and is_device(input):
             return input.mul_(torch.empty_like(input).bernoulli_(1.0 - p).div_(1.0 - p))
         return stock(input, p, train)

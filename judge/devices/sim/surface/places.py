@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
 from judge.devices.sim.surface.streams import check_index
+from judge.devices.sim.tensors.values import Value
 
 CUDA = torch.device("cuda", 0)
 CPU = torch.device("cpu")
 
 
-def read_device(value: Any, call: str) -> torch.device:
+def read_device(value: Value, call: str) -> torch.device:
     """Return the device that a user means; ``cuda`` without a number is ``cuda:0``.
 
     Args:

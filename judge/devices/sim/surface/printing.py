@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import _tensor_str
 
 from judge.devices.sim.tensors.membership import is_device, is_pinned
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
@@ -18,7 +19,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
     """Let ``repr`` of a tensor of the device, or of pinned memory, pass through dispatch: torch turns modes off."""
     stock, context = _tensor_str._str, simulation.context
 
-    def describe(self: torch.Tensor, *, tensor_contents: Any = None) -> str:
+    def describe(self: torch.Tensor, *, tensor_contents: Value = None) -> str:
         if not (is_device(self) or is_pinned(self)):
             return stock(self, tensor_contents=tensor_contents)
         with torch.no_grad(), context.named("repr(Tensor)"):

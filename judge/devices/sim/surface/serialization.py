@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from judge.devices.sim.tensors.membership import is_device_storage
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
@@ -16,15 +17,15 @@ PRIORITY = 5
 """Asked before torch's own entry for the host, whose storages ours look like."""
 
 
-def _untyped(storage: Any) -> Any:
+def _untyped(storage: Value) -> Value:
     return storage if isinstance(storage, torch.UntypedStorage) else storage._untyped_storage
 
 
-def _find_tag(storage: Any) -> str | None:
+def _find_tag(storage: Value) -> str | None:
     return "cuda:0" if is_device_storage(_untyped(storage)) else None
 
 
-def _restore(storage: Any, location: str) -> Any:
+def _restore(storage: Value, location: str) -> Value:
     return _untyped(storage).to(device=location) if location.startswith("cuda") else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -10,6 +10,7 @@ from judge.devices.sim.storages import new_tensor
 from judge.devices.sim.surface.places import CPU, CUDA, read_device
 from judge.devices.sim.tensors.membership import is_device_storage
 from judge.devices.sim.tensors.raw import Layout
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
@@ -24,6 +25,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
     """Let storages in device memory answer as CUDA storages do."""
     machine, context = simulation.machine, simulation.context
     stock_clone, stock_to, stock_pinned = Storage.clone, Storage.to, Storage.is_pinned
+    stock_write = Storage._write_file
 
     def get_device(self: Storage) -> torch.device:
         return CUDA if is_device_storage(self) else _stock_device(self)
@@ -39,7 +41,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
         _copy(copied, _as_tensor(self))
         return copied.untyped_storage()
 
-    def to(self: Storage, *, device: Any, non_blocking: bool = False) -> Storage:
+    def to(self: Storage, *, device: Value, non_blocking: bool = False) -> Storage:
         place = read_device(device, "UntypedStorage.to")
         is_here = is_device_storage(self)
         if place.type not in ("cpu", "cuda"):
@@ -58,10 +60,13 @@ def install(simulation: Simulation, patches: Patches) -> None:
     def cpu(self: Storage) -> Storage:
         return to(self, device=CPU)
 
-    def cuda(self: Storage, device: Any = None, non_blocking: bool = False) -> Storage:
+    def cuda(self: Storage, device: Value = None, non_blocking: bool = False) -> Storage:
         return to(self, device=CUDA if device is None else device, non_blocking=non_blocking)
 
-    def is_pinned(self: Storage, device: Any = "cuda") -> bool:
+    def write_file(self: Storage, *args: Value) -> Value:
+        return stock_write(cpu(self), *args)
+
+    def is_pinned(self: Storage, device: Value = "cuda") -> bool:
         return machine.pinned.arena.base <= self.data_ptr() < machine.pinned.arena.end or stock_pinned(self, device)
 
     patches.set(Storage, "device", property(get_device))
@@ -70,6 +75,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
     patches.set(Storage, "to", to)
     patches.set(Storage, "cpu", cpu)
     patches.set(Storage, "cuda", cuda)
+    patches.set(Storage, "_write_file", write_file)
     patches.set(Storage, "is_pinned", is_pinned)
 
 

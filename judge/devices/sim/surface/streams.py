@@ -46,12 +46,12 @@ def engine_of(stream: Any) -> engine.Stream:  # noqa: ANN401  # torch.Stream or 
 class _StreamMeta(type):
     """Lets streams of other devices, which stay PyTorch's own, count as instances of ``torch.Stream``."""
 
-    stock: type[Any]
+    _stock: type[Any]
 
     def __instancecheck__(cls, instance: object) -> bool:
         if super().__instancecheck__(instance):
             return True
-        return cls.__name__ == "Stream" and cls.__module__ == "torch" and isinstance(instance, cls.stock)
+        return cls.__name__ == "Stream" and cls.__module__ == "torch" and isinstance(instance, cls._stock)
 
 
 def make_stream(machine: Machine, stock: type[Any]) -> type[Any]:
@@ -148,7 +148,9 @@ def make_stream(machine: Machine, stock: type[Any]) -> type[Any]:
             return f"torch.Stream device_type=cuda, device_index=0, stream_id={self.stream_id}"
 
     Stream.__module__, Stream.__qualname__ = "torch", "Stream"
-    Stream.stock = stock
+    Stream._stock = stock
+    if not hasattr(stock, "is_capturing"):
+        del Stream.is_capturing  # versions before 2.13 do not have it
     return Stream
 
 
@@ -207,6 +209,7 @@ def make_cuda_base(machine: Machine, generic: type[Any]) -> type[Any]:
 def install(simulation: Simulation, patches: Patches) -> None:
     """Put the streams of a machine under PyTorch's."""
     machine = simulation.machine
+    costs = machine.profile.host
     generic = make_stream(machine, torch.Stream)
     base = make_cuda_base(machine, generic)
     patches.set(torch, "Stream", generic)
@@ -219,6 +222,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
 
     def get_current(index: int) -> tuple[int, int, int]:
         check_index(index, "torch.cuda.current_stream")
+        machine.clock.advance(costs.current_stream_us)
         return describe(machine.current)
 
     def get_default(index: int) -> tuple[int, int, int]:
@@ -234,6 +238,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
         check_index(device_index, "torch.cuda.set_stream")
         if device_type != CUDA:
             raise RuntimeError(f"a stream of device type {device_type} cannot be the current CUDA stream")
+        machine.clock.advance(costs.set_stream_us)
         machine.current = machine.streams.find_id(stream_id)
 
     patches.set(torch._C, "_cuda_getCurrentStream", get_current)

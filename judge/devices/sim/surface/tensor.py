@@ -9,6 +9,7 @@ import torch
 from judge.devices.sim.surface.places import CUDA, read_device
 from judge.devices.sim.surface.streams import engine_of
 from judge.devices.sim.tensors.membership import is_device, is_pinned
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +54,7 @@ def _install_exits(simulation: Simulation, patches: Patches) -> None:
     context, execution = simulation.context, simulation.execution
     stock_tolist, stock_numpy = _base.tolist, _base.numpy
 
-    def tolist(self: Tensor) -> Any:
+    def tolist(self: Tensor) -> Value:
         if is_device(self):
             with context.named("Tensor.tolist"):
                 self = self.detach().cpu()
@@ -61,7 +62,7 @@ def _install_exits(simulation: Simulation, patches: Patches) -> None:
             execution.note_host_access(self, "Tensor.tolist", is_write=False)
         return stock_tolist(self)
 
-    def numpy(self: Tensor, *, force: bool = False) -> Any:
+    def numpy(self: Tensor, *, force: bool = False) -> Value:
         if is_device(self):
             if not force:
                 raise TypeError(_NUMPY_TEXT)
@@ -101,7 +102,7 @@ _NUMBERS = {
 def _name_call(simulation: Simulation, stock: Callable[[Tensor], Any], written: str) -> Callable[[Tensor], Any]:
     context = simulation.context
 
-    def convert(self: Tensor) -> Any:
+    def convert(self: Tensor) -> Value:
         if not is_device(self):
             return stock(self)
         with context.named(written):
@@ -114,27 +115,25 @@ def _install_memory(simulation: Simulation, patches: Patches) -> None:
     execution, machine = simulation.execution, simulation.machine
     stock_pin, stock_share, stock_is_shared = _base.pin_memory, Tensor.share_memory_, Tensor.is_shared
 
-    def record_stream(self: Tensor, stream: Any) -> None:
+    def record_stream(self: Tensor, stream: Value) -> None:
         if not is_device(self):
-            raise NotImplementedError(
-                "Could not run 'aten::record_stream' with arguments from the 'CPU' backend."
-            )
+            raise NotImplementedError("Could not run 'aten::record_stream' with arguments from the 'CPU' backend.")
         machine.memory.record_stream(execution.find_block(self), engine_of(stream).handle)
 
-    def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    def pin_memory(self: Tensor, device: Value = None) -> Tensor:
         if is_pinned(self):
             return self
         if is_device(self):
             raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
         return torch.ops.aten._pin_memory.default(self)  # type: ignore[no-any-return]
 
-    def new_tensor(self: Tensor, data: Any, **kwargs: Any) -> Tensor:
+    def new_tensor(self: Tensor, data: Value, **kwargs: Value) -> Tensor:
         device = kwargs.pop("device", None)
         place = self.device if device is None else read_device(device, "Tensor.new_tensor")
         dtype = kwargs.pop("dtype", None) or (data.dtype if isinstance(data, Tensor) else self.dtype)
         return torch.tensor(data, dtype=dtype, device=place, **kwargs)
 
-    def is_pinned_(self: Tensor, device: Any = None) -> bool:
+    def is_pinned_(self: Tensor, device: Value = None) -> bool:
         return is_pinned(self)
 
     def share_memory_(self: Tensor) -> Tensor:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch._C import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from judge.devices.sim.tensors import dropout, indexing, resizing, scalars, transfers
+from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, transfers
 from judge.devices.sim.tensors.execution import Execution
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 _HANDLER_MODULES = (dropout, indexing, resizing, scalars, transfers)
 """Imported for the handlers that they register."""
@@ -40,8 +39,8 @@ class SimulationMode(TorchDispatchMode):
         return True
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+        self, func: Value, types: Value, args: Arguments = (), kwargs: Keywords | None = None
+    ) -> Value:
         """Run one op; dispatch is off meanwhile."""
         rule = self._rules[func]
         backward = self._context.backward
@@ -49,10 +48,12 @@ class SimulationMode(TorchDispatchMode):
             backward.enter_step()
         if rule.handler is not None:
             return rule.handler(self._execution, rule, func, args, kwargs or {})
-        if rule.is_composite:  # only inference mode delivers these whole
+        if rule.is_composite or rule.is_foreign:
             _push_on_torch_dispatch_stack(self)
             try:
-                return func.decompose(*args, **(kwargs or {}))
+                if rule.is_foreign:
+                    return foreign.run(self._execution, rule, func, args, kwargs or {})
+                return func.decompose(*args, **(kwargs or {}))  # only inference mode delivers these whole
             finally:
                 _pop_torch_dispatch_stack(None)
         return self._execution.run(rule, func, args, kwargs or {})

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from judge.devices.sim.errors import NotSimulated
 from judge.devices.sim.graphs.frozen import freeze_call
 from judge.devices.sim.ledger import ERROR
+from judge.devices.sim.storages import new_tensor
 from judge.devices.sim.tensors import factories, faults
 from judge.devices.sim.tensors.accesses import access_of
+from judge.devices.sim.tensors.demand import NOTHING
+from judge.devices.sim.tensors.generators import DeviceGenerator, draw, find_generator, find_known
 from judge.devices.sim.tensors.membership import Ranges, is_device
 from judge.devices.sim.tensors.operands import Operands, scan
-from judge.devices.sim.tensors.oprules import Op, Rule, Rules
-from judge.devices.sim.tensors.placement import place, rerun
+from judge.devices.sim.tensors.oprules import FILL_VALUE, Op, Rule, Rules
+from judge.devices.sim.tensors.placement import place, place_nested, rerun
 from judge.devices.sim.tensors.uploads import Uploads
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.cost import NumberClass
@@ -28,8 +32,6 @@ if TYPE_CHECKING:
     from judge.devices.sim.tensors.undecided import Undecided
 
 Tensor = torch.Tensor
-Arguments = tuple[Any, ...]
-Keywords = dict[str, Any]
 
 _CLASSES: dict[torch.dtype, NumberClass] = {
     torch.float64: "f64",
@@ -40,7 +42,9 @@ _CLASSES: dict[torch.dtype, NumberClass] = {
     torch.bfloat16: "f16",
 }
 _HOST = torch.device("cpu")
-_aten = torch.ops.aten
+_META = torch.device("meta")
+_fill = torch.ops.aten.fill_.Scalar
+_numel = torch._C.TensorBase.numel
 _untyped_storage = torch._C.TensorBase.untyped_storage
 
 
@@ -59,10 +63,10 @@ class Execution:
         self.undecided = undecided
         self.uploads = Uploads(machine)
         self.rules = Rules()
-        self.default_generator: Any = None
+        self.default_generator: DeviceGenerator
         """Draws for ops without a generator; set by the surface."""
 
-    def run(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Any:
+    def run(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Value:
         """Run an op that follows the general rule.
 
         The CPU's kernel computes. What it made afresh moves into a block of the current stream; what it changed or
@@ -73,6 +77,8 @@ class Execution:
             made = factories.run(self, rule, op, args, kwargs, operands)
             if made is not NotImplemented:
                 return made
+            if rule.fill is not None:
+                return self._fill(rule, op, args, kwargs)
             if "device" in kwargs:
                 kwargs = {**kwargs, "device": _HOST}
         elif not operands.is_any_device:
@@ -81,7 +87,7 @@ class Execution:
             self._settle_others(rule, operands)
         return self._run_on_device(rule, op, args, kwargs, operands)
 
-    def _run_on_device(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, operands: Operands) -> Any:
+    def _run_on_device(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, operands: Operands) -> Value:
         machine = self.machine
         if rule.has_generator or rule.draws_with is not None:
             op, kwargs = self._give_generator(rule, op, args, kwargs)
@@ -106,7 +112,7 @@ class Execution:
         kwargs: Keywords,
         reads: list[Access],
         writes: Sequence[Access] = (),
-    ) -> Any:
+    ) -> Value:
         """Compute, place what is new, and launch.
 
         Args:
@@ -186,7 +192,7 @@ class Execution:
             self.machine.preserve((access,))
         return access
 
-    def call(self, op: Op, *args: Any, **kwargs: Any) -> Any:
+    def call(self, op: Op, *args: Value, **kwargs: Value) -> Value:
         """Run an op on the device from inside a handler."""
         return self.run(self.rules[op], op, args, kwargs)
 
@@ -205,6 +211,15 @@ class Execution:
             return None
         return is_first
 
+    def decide_result(self, result: Value) -> Value:
+        """Take what an op made without a word about the device for the device's."""
+        for tensor in result if type(result) in (list, tuple) else (result,):
+            if isinstance(tensor, Tensor) and tensor.layout is torch.strided:
+                address = _untyped_storage(tensor).data_ptr()
+                if Ranges.undecided_low <= address < Ranges.undecided_high:
+                    self.undecided.decide(tensor)
+        return result
+
     def find_block(self, tensor: Tensor) -> int:
         """Return the address of the allocator's block that a tensor of the device lies in; 0 for no bytes."""
         address = _untyped_storage(tensor).data_ptr()
@@ -220,7 +235,27 @@ class Execution:
             if is_write:
                 self.uploads.repeat(access)
 
+    def initialise(self) -> None:
+        """Initialise ``torch.cuda``, as the first use of the device does: seeds that were set before take effect."""
+        if not torch.cuda._initialized:
+            torch.cuda._lazy_init()
+
     # Parts of an op on the device
+
+    def _fill(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Tensor:
+        """Make a tensor straight in device memory: one value in all elements, or what the last owner left there."""
+        shape = op(*args, **{**kwargs, "device": _META})
+        machine = self.machine
+        tensor = new_tensor(machine, shape.size(), shape.stride(), shape.dtype)
+        if not rule.makes_kernel:
+            machine.clock.host_us += machine.profile.host.view_us
+            return tensor
+        access = self.preserve(tensor)
+        value = rule.fill if rule.fill is not FILL_VALUE else kwargs.get("fill_value", args[-1])
+        _fill(tensor, value)
+        writes = [] if access is None else [access]
+        self._launch(rule, _fill, (tensor, value), {}, tensor, [], writes)
+        return tensor
 
     def _settle_others(self, rule: Rule, operands: Operands) -> None:
         """Decide about undecided tensors, and refuse tensors of the host where CUDA does.
@@ -240,23 +275,25 @@ class Execution:
 
     def _give_generator(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> tuple[Op, Keywords]:
         """Let random numbers come from the device's generator unless the user gave one."""
-        generator = kwargs.get("generator")
+        generator = find_generator(args, kwargs)
         if generator is None:
-            generator = next((value for value in args if isinstance(value, torch._C.Generator)), None)
-        if generator is None:
-            generator = self.default_generator
-            kwargs = {**kwargs, "generator": generator}
+            known = self.default_generator
+            kwargs = {**kwargs, "generator": known}
             op = rule.draws_with or op
-        self.machine.randomness.check_draw(self.machine.current, generator)
-        return op, kwargs
+        else:
+            known = find_known(generator)
+            if known is None:
+                raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
+        self.machine.randomness.check_draw(self.machine.current, known)
+        return partial(draw, op, known), kwargs
 
     def _settle_result(self, rule: Rule, tensor: Tensor, writes: list[Access]) -> tuple[Tensor, bool]:
         """Move what an op made afresh to the device; return it and whether it was."""
         if is_device(tensor):
             return tensor, False
-        if tensor.layout is not torch.strided or tensor.is_nested:
-            raise NotSimulated(f"torch.{rule.name}", "only strided tensors are simulated, this one is sparse or nested")
-        placed, access = place(self.machine, tensor)
+        if tensor.layout is not torch.strided:
+            raise NotSimulated(f"torch.{rule.name}", "sparse and jagged tensors of the device are not simulated")
+        placed, access = (place_nested if tensor.is_nested else place)(self.machine, tensor)
         if access is not None:
             writes.append(access)
         return placed, True
@@ -267,23 +304,26 @@ class Execution:
         op: Op,
         args: Arguments,
         kwargs: Keywords,
-        result: Any,
+        result: Value,
         reads: list[Access],
         writes: list[Access],
     ) -> None:
         machine = self.machine
-        tensor = result if isinstance(result, Tensor) else _find_tensor(args)
-        count = rule.flops
+        first = _find_tensor(args)
+        made = result if isinstance(result, Tensor) else first
+        demand = NOTHING if rule.assess is None else rule.assess(args, kwargs, result)
         work = machine.cost.kernel(
             rule.name,
-            flops=0.0 if count is None else count(args, kwargs, result),
+            flops=demand.flops,
             read_bytes=_span(reads),
             written_bytes=_span(writes),
-            dtype_class="i" if tensor is None else _CLASSES.get(tensor.dtype, "i"),
-            elements=0 if tensor is None else tensor.numel(),
+            dtype_class="i" if made is None else _CLASSES.get(made.dtype, "i"),
+            elements=max(0 if first is None else _numel(first), 0 if made is None else _numel(made)),
+            row=demand.row,
+            matrices=demand.matrices,
         )
         stream = machine.current
-        redo: Any = None
+        redo: Value = None
         if stream.capture is not None:
             redo = freeze_call(op, args, kwargs, result)
         elif machine.second_look is not None:

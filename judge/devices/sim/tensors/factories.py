@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
-from judge.devices.sim.allocator import OutOfMemory
+from judge.devices.sim.tensors.generators import check_host, find_generator
 from judge.devices.sim.tensors.membership import Ranges, is_pinned
 from judge.devices.sim.tensors.operands import Operands
 from judge.devices.sim.tensors.oprules import Op, Rule
 from judge.devices.sim.tensors.placement import place_pinned
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.execution import Execution
 
 Tensor = torch.Tensor
-LARGE_BYTES = 64 << 20
-"""Factories of this size are tried on the allocator first: the host must not make what the device has no room for."""
 _HOST = torch.device("cpu")
 _data_ptr = torch._C.TensorBase.data_ptr
 _copy = torch.ops.aten.copy_.default
 
 
-def run(
-    execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], operands: Operands
-) -> Any:
+def run(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, operands: Operands) -> Value:
     """Run an op with a ``device`` argument, if what it makes is not the device's.
 
     Returns:
         The result; ``NotImplemented`` when it belongs on the device.
-
-    Raises:
-        torch.OutOfMemoryError: the device has no memory for what is asked of it.
     """
     device = kwargs.get("device")
     if device is not None and device.type == "cuda":
-        _check_capacity(execution, args, kwargs)
+        execution.initialise()
         return NotImplemented
     if device is not None and device.type != "cpu":
         return op(*args, **kwargs)
     if kwargs.get("pin_memory"):
+        execution.initialise()
         made = op(*args, **{**kwargs, "pin_memory": False, "device": _HOST})
         return place_pinned(execution.machine, made)
     is_host_factory = execution.context.is_host_factory
@@ -51,15 +45,19 @@ def run(
         return op(*args, **kwargs)
     if is_host_factory or (operands.others and not _are_undecided(operands)):
         return run_on_host(execution, rule, op, args, kwargs, operands)
+    if execution.machine.captures and execution.machine.current.capture is not None:
+        return NotImplemented  # what a graph's replay must fill again is a node of the graph
     if execution.context.is_device_backward and torch._C._current_graph_task_id() != -1:
         return NotImplemented
     return _keep_undecided(execution, op(*args, **kwargs))
 
 
 def run_on_host(
-    execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], operands: Operands
-) -> Any:
+    execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, operands: Operands
+) -> Value:
     """Run an op without tensors of the device. Pinned memory is watched; undecided tensors make undecided ones."""
+    if rule.has_generator:
+        check_host(find_generator(args, kwargs))
     result = op(*args, **kwargs)
     if not operands.others:
         return result
@@ -83,7 +81,7 @@ def _are_undecided(operands: Operands) -> bool:
     return True
 
 
-def _keep_undecided(execution: Execution, result: Any) -> Any:
+def _keep_undecided(execution: Execution, result: Value) -> Value:
     """Move what was made without a word about the device to where it can still become the device's."""
     if type(result) in (list, tuple):
         return type(result)(_keep_undecided(execution, part) for part in result)
@@ -93,21 +91,3 @@ def _keep_undecided(execution: Execution, result: Any) -> Any:
         return result
     kept = execution.undecided.new(result.size(), result.stride(), result.dtype)
     return _copy(kept, result)
-
-
-def _check_capacity(execution: Execution, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Let a factory that asks for more than the device has fail before the host makes it."""
-    size = args[0] if args else ()
-    if not isinstance(size, list | tuple) or not all(isinstance(length, int) for length in size):
-        return
-    dtype = kwargs.get("dtype") or torch.get_default_dtype()
-    size_bytes = prod(size) * dtype.itemsize
-    if size_bytes < LARGE_BYTES:
-        return
-    machine = execution.machine
-    if size_bytes <= machine.memory.driver.free_bytes:
-        return
-    try:
-        machine.memory.free(machine.memory.allocate(size_bytes, machine.current.handle))
-    except OutOfMemory as error:
-        raise torch.OutOfMemoryError(str(error)) from None

@@ -8,6 +8,7 @@ import torch
 
 from judge.devices.sim.cuda_errors import DEVICE_ASSERT, cuda_error
 from judge.devices.sim.tensors.placement import place
+from judge.devices.sim.tensors.values import Arguments, Keywords
 
 if TYPE_CHECKING:
     from judge.devices.sim.races.geometry import Access
@@ -22,7 +23,6 @@ _CHECKED_ON_DEVICE = frozenset({
     "scatter_reduce", "scatter_reduce_", "index_reduce_", "multinomial",
 })  # fmt: skip
 """Ops whose indices (or probabilities) a kernel checks, on the device, after the call has returned."""
-
 
 
 def raise_mismatch(rule: Rule, name: str) -> NoReturn:
@@ -41,7 +41,7 @@ def raise_mismatch(rule: Rule, name: str) -> NoReturn:
 
 
 def answer(
-    execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, error: Exception
 ) -> tuple[Any, list[Access]]:
     """Do what can be done about an error of the CPU's kernel.
 
@@ -60,9 +60,7 @@ def answer(
     raise error
 
 
-def _fill_outs(
-    execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, list[Access]]:
+def _fill_outs(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> tuple[Any, list[Access]]:
     """Run an op whose empty ``out=`` tensors must grow, which storages in an arena can't: they get new ones."""
     outs = {slot.name: kwargs[slot.name] for slot in rule.slots if slot.is_written and slot.name in kwargs}
     made = {name: torch.empty(0, dtype=out.dtype) for name, out in outs.items()}

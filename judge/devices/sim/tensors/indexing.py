@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from judge.devices.sim.tensors.accesses import access_of
 from judge.devices.sim.tensors.membership import is_device
 from judge.devices.sim.tensors.oprules import HANDLERS, Op, Rule
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.execution import Execution
@@ -17,7 +18,7 @@ Tensor = torch.Tensor
 _MASKS = (torch.bool, torch.uint8)
 
 
-def run_index(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_index(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Value:
     """Run ``aten::index`` or a relative of it.
 
     Synchronises: once for each mask (its ``nonzero``), and once for each index that lies on the host, unless one value
@@ -37,7 +38,7 @@ def run_index(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], k
     return execution.run(rule, op, args, kwargs)
 
 
-def _is_masked_fill(rule: Rule, args: tuple[Any, ...]) -> bool:
+def _is_masked_fill(rule: Rule, args: Arguments) -> bool:
     """Tell whether one value of the host is written under masks."""
     if "put" not in rule.name or len(args) < 3:
         return False

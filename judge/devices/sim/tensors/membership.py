@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
+
+from judge.devices.sim.tensors.values import Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.undecided import Undecided
@@ -64,7 +66,7 @@ def is_device(tensor: torch.Tensor) -> bool:
     return False
 
 
-def is_device_storage(storage: Any) -> bool:
+def is_device_storage(storage: Value) -> bool:
     """Return whether an ``UntypedStorage`` is on the device."""
     address = storage.data_ptr()
     if Ranges.device_low <= address < Ranges.device_high:

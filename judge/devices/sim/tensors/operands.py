@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from judge.devices.sim.tensors.membership import Ranges
+from judge.devices.sim.tensors.values import Arguments, Keywords
 
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.oprules import Rule
@@ -31,7 +32,7 @@ class Operands:
         self.is_any_device = False
 
 
-def scan(rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Operands:
+def scan(rule: Rule, args: Arguments, kwargs: Keywords) -> Operands:
     """Return the tensors of a call, sorted."""
     operands = Operands()
     low, high = Ranges.device_low, Ranges.device_high
@@ -72,7 +73,11 @@ def _sort_other(operands: Operands, tensor: Tensor, address: int, is_written: bo
             operands.is_any_device = True
             return
     undecided = Ranges.undecided
-    if undecided is not None and Ranges.undecided_low <= address < Ranges.undecided_high and undecided.is_device(tensor):
+    if (
+        undecided is not None
+        and Ranges.undecided_low <= address < Ranges.undecided_high
+        and undecided.is_device(tensor)
+    ):
         operands.is_any_device = True
         (operands.written if is_written else operands.read).append(tensor)
         return

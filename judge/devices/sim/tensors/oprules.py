@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import torch
 
-from judge.devices.sim.tensors import flops
+from judge.devices.sim.tensors import demand
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 from judge.devices.sim.tensors.waits import WAITS, Wait
 
 aten = torch.ops.aten
 
 Op = Any
 """An ``OpOverload``; torch gives it no type that is of use here."""
-Handler = Callable[[Any, "Rule", Op, tuple[Any, ...], dict[str, Any]], Any]
+Handler = Callable[[Any, "Rule", Op, Arguments, Keywords], Any]
 """Runs one op in its own way: the execution, its rule, the op and its arguments."""
 
 HANDLERS: dict[str, Handler] = {}
@@ -42,8 +43,19 @@ READS_NOTHING = frozenset({
 })  # fmt: skip
 """Ops that look at a tensor's shape only."""
 
-OVERWRITES = frozenset({"fill_", "zero_", "normal_", "uniform_", "bernoulli_", "exponential_", "random_", "copy_"})
-"""In-place ops that don't read what they overwrite."""
+OWN_NAMESPACES = ("aten", "prim", "prims", "inductor", "profiler")
+"""Of ops whose kernels are torch's own C++ code."""
+
+FILL_VALUE = object()
+"""In :data:`FILLS`: the value is an argument."""
+
+FILLS: dict[str, object] = {
+    **dict.fromkeys(("zeros", "zeros_like", "new_zeros", "empty", "empty_strided", "empty_like"), 0),
+    **dict.fromkeys(("new_empty", "new_empty_strided", "empty_permuted"), 0),
+    **dict.fromkeys(("ones", "ones_like", "new_ones"), 1),
+    **dict.fromkeys(("full", "full_like", "new_full"), FILL_VALUE),
+}
+"""Factories that need nothing from the host, with what they write into all elements."""
 
 ATOMIC = frozenset({"index_add_", "scatter_add_", "scatter_reduce_", "index_reduce_"})
 """In-place ops that add to their target by atomic updates, which don't race with one another."""
@@ -77,15 +89,16 @@ class Rule:
     """
 
     __slots__ = (
-        "accepts_host", "draws_with", "flops", "handler", "has_device", "has_generator", "is_atomic", "is_composite",
-        "is_pointwise", "makes_kernel", "name", "op", "overwrites", "reads_nothing", "slots", "uses_matrices",
+        "accepts_host", "assess", "draws_with", "fill", "handler", "has_device", "has_generator", "is_atomic", "is_composite", "is_foreign",
+        "is_pointwise", "makes_kernel", "name", "op", "reads_nothing", "slots", "uses_matrices",
         "wait", "wrapper",
     )  # fmt: skip
 
     def __init__(self, op: Op) -> None:
         schema = op._schema
         self.op = op
-        self.name: str = schema.name.partition("::")[2]
+        namespace, _, self.name = schema.name.partition("::")
+        self.is_foreign = namespace not in OWN_NAMESPACES
         slots = [
             Slot(index, argument.name, "List" in str(argument.type), _is_written(argument))
             for index, argument in enumerate(schema.arguments)
@@ -99,12 +112,13 @@ class Rule:
         self.is_composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
         self.handler = HANDLERS.get(self.name)
         self.wait: Wait | None = WAITS.get(self.name)
-        self.flops = flops.find(op, self.name)
+        self.assess = demand.find(op, self.name)
+        """Tells what a call demands beside memory traffic."""
         self.draws_with: Op | None = _WITH_GENERATOR.get(op)
         """The same op with a generator, where the plain one takes none."""
         self.makes_kernel = self.name not in MAKES_NO_KERNEL
         self.reads_nothing = self.name in READS_NOTHING
-        self.overwrites = self.name in OVERWRITES
+        self.fill = FILLS.get(self.name) if "out" not in {a.name for a in schema.arguments} else None
         self.is_atomic = self.name in ATOMIC
         self.uses_matrices = self.name in USES_MATRIX_LIBRARY
         self.accepts_host = self.name in ACCEPTS_HOST_TENSORS
@@ -126,7 +140,7 @@ def _name_wrapper(name: str, overload: str) -> str:
     return f"{overload}_{name}" if overload and overload != "out" else name
 
 
-def _is_written(argument: Any) -> bool:
+def _is_written(argument: Value) -> bool:
     return argument.alias_info is not None and argument.alias_info.is_write
 
 

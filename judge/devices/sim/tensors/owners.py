@@ -26,9 +26,10 @@ class Owners:
         """Pass on that bytes have a new owner."""
         self._machine.shadow.begin(address, size, stream)
         self.uploads.begin(address, size)
-        capture = self._machine.current.capture
-        if capture is not None:
-            capture.own(address, size)
+        if self._machine.captures:
+            owner = self._machine.streams.find(stream)
+            if owner is not None and owner.capture is not None:
+                owner.capture.own(address, size)
 
     def end(self, address: int, size: int, stream: int) -> None:
         """Pass on that their owner gave them up; ``stream`` is the handle of the block's stream."""

@@ -10,12 +10,14 @@ import torch
 from judge.devices.sim.races.geometry import Access
 from judge.devices.sim.storages import new_pinned, new_tensor
 from judge.devices.sim.tensors.accesses import access_of
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
 
 Tensor = torch.Tensor
-_copy = torch.ops.aten.copy_.default
+_aten = torch.ops.aten
+_copy = _aten.copy_.default
 _data_ptr = torch._C.TensorBase.data_ptr
 
 
@@ -41,12 +43,19 @@ def place(machine: Machine, tensor: Tensor) -> tuple[Tensor, Access | None]:
     return target, access
 
 
+def place_nested(machine: Machine, tensor: Tensor) -> tuple[Tensor, Access | None]:
+    """Return a copy of a nested tensor of the host with its buffer on the device, and the buffer's bytes."""
+    buffer, access = place(machine, _aten.values.default(tensor))
+    parts = tensor._nested_tensor_size(), tensor._nested_tensor_strides(), tensor._nested_tensor_storage_offsets()
+    return _aten._nested_view_from_buffer.default(buffer, *parts), access
+
+
 def place_pinned(machine: Machine, tensor: Tensor) -> Tensor:
     """Return a contiguous copy of a host tensor in pinned memory."""
     return _copy(new_pinned(machine, tensor.size(), contiguous_strides(tensor.size()), tensor.dtype), tensor)  # type: ignore[no-any-return]
 
 
-def rerun(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+def rerun(op: Value, args: Arguments, kwargs: Keywords, result: Value) -> None:
     """Run an op again, onto the tensors that hold its result."""
     with torch._C._DisableTorchDispatch():
         again = op(*args, **kwargs)
@@ -63,5 +72,5 @@ def contiguous_strides(size: torch.Size) -> list[int]:
     return strides
 
 
-def _as_list(result: Any) -> list[Any]:
+def _as_list(result: Value) -> list[Any]:
     return list(result) if isinstance(result, list | tuple) else [result]

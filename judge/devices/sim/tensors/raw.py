@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
+
+from judge.devices.sim.tensors.values import Value
 
 _data_ptr = torch._C.TensorBase.data_ptr
 _numel = torch._C.TensorBase.numel
@@ -47,7 +49,7 @@ def layout_of(tensor: torch.Tensor) -> Layout:
     return Layout(_data_ptr(tensor), size, stride, tensor.dtype, items * tensor.element_size())
 
 
-def restore(value: Any) -> Any:
+def restore(value: Value) -> Value:
     """Return a value with a tensor in place of every :class:`Layout` in it, lists and tuples looked into."""
     if type(value) is Layout:
         return value.view()

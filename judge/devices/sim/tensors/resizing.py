@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -10,6 +10,7 @@ from judge.devices.sim.storages import count_bytes, new_tensor
 from judge.devices.sim.tensors.membership import is_device
 from judge.devices.sim.tensors.oprules import HANDLERS, Op, Rule
 from judge.devices.sim.tensors.placement import contiguous_strides
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.execution import Execution
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _copy = torch.ops.aten.copy_.default
 
 
-def run_resize(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_resize(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Value:
     """Run ``aten::resize_``. A tensor that grows loses its views, which keep the old bytes."""
     tensor = args[0]
     if not is_device(tensor):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge.devices.sim.tensors.accesses import access_of
 from judge.devices.sim.tensors.membership import is_device
 from judge.devices.sim.tensors.oprules import HANDLERS, Op, Rule
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.execution import Execution
 
 
-def run_item(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_item(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Value:
     """Run ``aten::_local_scalar_dense``: a copy of one element, which the host waits for.
 
     Synchronises: yes, for a tensor of the device.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -14,6 +14,7 @@ from judge.devices.sim.tensors.membership import is_device, is_pinned
 from judge.devices.sim.tensors.oprules import HANDLERS, Op, Rule
 from judge.devices.sim.tensors.placement import contiguous_strides, rerun
 from judge.devices.sim.tensors.raw import layout_of
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.races.geometry import Access
@@ -128,7 +129,7 @@ def _send(execution: Execution, target: Tensor, source: Tensor, *, is_async: boo
     written = execution.preserve(target)
     read = access_of(source) if is_in_pinned else None
     _copy(target, source)
-    redo: Any = None
+    redo: Value = None
     if stream.capture is not None:
         redo = freeze_call(_copy, (target, source), {}, target)
     elif machine.second_look is not None and is_in_pinned:
@@ -150,7 +151,7 @@ def _receive(execution: Execution, target: Tensor, source: Tensor, *, is_async: 
     stream = machine.current
     is_in_pinned = is_pinned(target)
     written = access_of(target) if is_in_pinned else None
-    redo: Any = None
+    redo: Value = None
     if stream.capture is not None:
         redo = freeze_download(target, source)
     work = machine.cost.copy("d2h", target.numel() * target.element_size(), is_pinned=is_in_pinned)
@@ -181,7 +182,7 @@ def _some(access: Access | None) -> tuple[Access, ...]:
     return () if access is None else (access,)
 
 
-def run_copy(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_copy(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Value:
     """Run ``aten::copy_``."""
     target, source = args[:2]
     is_async = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
@@ -195,7 +196,7 @@ def run_copy(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kw
     return target
 
 
-def run_to_copy(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_to_copy(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Value:
     """Run ``aten::_to_copy``, across devices when the surface or the ``device`` argument says so."""
     source = args[0]
     is_on_device = is_device(source)
@@ -214,6 +215,7 @@ def run_to_copy(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...],
     shape = _empty_like(source, **plain)
     machine = execution.machine
     if is_wanted:
+        execution.initialise()
         target = new_tensor(machine, shape.size(), shape.stride(), shape.dtype)
         upload(execution, target, source, is_async=is_async)
         return target
@@ -222,12 +224,12 @@ def run_to_copy(execution: Execution, rule: Rule, op: Op, args: tuple[Any, ...],
     return target
 
 
-def run_is_pinned(_: Execution, __: Rule, ___: Op, args: tuple[Any, ...], ____: dict[str, Any]) -> bool:
+def run_is_pinned(_: Execution, __: Rule, ___: Op, args: Arguments, ____: Keywords) -> bool:
     """Run ``aten::is_pinned``."""
     return is_pinned(args[0])
 
 
-def run_pin_memory(execution: Execution, _: Rule, __: Op, args: tuple[Any, ...], ___: dict[str, Any]) -> Tensor:
+def run_pin_memory(execution: Execution, _: Rule, __: Op, args: Arguments, ___: Keywords) -> Tensor:
     """Run ``aten::_pin_memory``.
 
     Raises:
@@ -237,6 +239,7 @@ def run_pin_memory(execution: Execution, _: Rule, __: Op, args: tuple[Any, ...],
     if is_device(source):
         kind = "torch.cuda." + source.type().rpartition(".")[2]
         raise RuntimeError(f"cannot pin '{kind}' only dense CPU tensors can be pinned")
+    execution.initialise()
     target = new_pinned(execution.machine, source.size(), contiguous_strides(source.size()), source.dtype)
     return _copy(target, source)  # type: ignore[no-any-return]
 

@@ -59,9 +59,7 @@ class Uploads:
         if self._waiting:
             known = self._machine.host_vector
             self._waiting = [
-                upload
-                for upload in self._waiting
-                if upload.actor >= len(known) or known[upload.actor] < upload.number
+                upload for upload in self._waiting if upload.actor >= len(known) or known[upload.actor] < upload.number
             ]
 
     def begin(self, address: int, size: int) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from judge.devices.sim.tensors.membership import is_device
+from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
-Arguments = tuple[Any, ...]
-Keywords = dict[str, Any]
 Count = Callable[[Arguments, Keywords], int]
 
 
@@ -30,7 +29,7 @@ class Wait(NamedTuple):
         return self.count if isinstance(self.count, int) else self.count(args, kwargs)
 
 
-def _argument(args: Arguments, kwargs: Keywords, index: int, name: str) -> Any:
+def _argument(args: Arguments, kwargs: Keywords, index: int, name: str) -> Value:
     return args[index] if len(args) > index else kwargs.get(name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +24,7 @@ STEPS = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(STEPS)
 def test_streams_keep_their_order_and_engines_their_limits(steps):
-    """No task of a stream overlaps the one before; no engine does more than it can; waits are kept."""
+    """No task of a stream overlaps the one before; no engine does more than it can; waits are kept; nothing idles."""
     machine = make_machine()
     streams = [machine.streams.default, *(machine.streams.get(-level) for level in range(3))]
     after: list[tuple[object, list[object]]] = []
@@ -44,7 +46,9 @@ def test_streams_keep_their_order_and_engines_their_limits(steps):
     tasks = list(machine.kernels)
     for engine in ("h2d", "d2h"):
         turns = sorted((task.start_us, task.end_us) for task in tasks if task.engine == engine)
-        assert all(end <= start for (_, end), (start, _) in zip(turns, turns[1:], strict=False))
+        assert all(end <= start for (_, end), (start, _) in pairwise(turns))
     for task in tasks:
         running = [t for t in tasks if t.engine == "sm" and t.start_us <= task.start_us < t.end_us]
         assert sum(t.occupancy for t in running) <= 1.0 + 1e-6
+    ends = {task.end_us for task in tasks}
+    assert all(task.start_us in (task.ready_us, *ends) for task in tasks)

@@ -57,7 +57,7 @@ class Bench:
         self.dice = Dice()
         self.machine = machine = Machine(load_profile())
         machine.shadow = Shadow(machine.name_actor, machine.host_vector)
-        provide_memory(machine, {})
+        provide_memory(machine, environment={})
         machine.randomness = Randomness(machine.memory, lambda: self.dice)
         self.line = 0
 

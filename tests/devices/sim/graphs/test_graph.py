@@ -194,7 +194,7 @@ def test_a_replay_costs_the_host_one_launch(bench):
             bench.fill(x, x, plus=1, duration_us=2.0)
     before_us = machine.clock.host_us
     graph.replay()
-    assert machine.clock.host_us - before_us < 10.0
+    assert machine.clock.host_us - before_us < 20.0
     gap_us = machine.profile.engines.graph_gap_us
     took_us = machine.clock.find_end(machine.current.frontier) - before_us
     assert took_us == pytest.approx(2000 * (2.0 + gap_us), rel=0.01)
@@ -299,19 +299,17 @@ def test_an_external_event_is_recorded_by_every_replay(bench):
     assert machine.query_event(event)
 
 
-def test_a_replay_inside_a_capture_becomes_part_of_it(bench):
-    """Once more on each replay of the outer graph."""
+def test_a_replay_can_not_be_captured(bench):
+    """PyTorch's text; the capture stays valid."""
     x = bench.allocate(1)
     inner, outer = Graph(bench.machine), Graph(bench.machine)
     with bench.capture(inner, bench.stream()):
         bench.fill(x, x, plus=1)
     with bench.capture(outer, bench.stream()):
-        inner.replay()
+        assert catch(inner.replay).startswith("Cannot prepare for replay during capturing stage. during CUDA graph")
         bench.fill(x, x, plus=10)
-        inner.replay()
-    assert 1 == bench.read(x)
     outer.replay()
-    assert 13 == bench.read(x)
+    assert 11 == bench.read(x)
 
 
 def test_a_drawing_names_nodes_and_edges(bench):

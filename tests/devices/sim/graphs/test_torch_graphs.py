@@ -371,7 +371,7 @@ def test_a_shared_pool_is_reserved_once_and_private_ones_each(simulation):
         graphs = []
         for batch in (8, 4, 2, 1):
             options = {} if pool is None else {"pool": pool}
-            graphs.append(capture(lambda batch=batch: (inputs[:batch].repeat(256, 1) @ weight).sum(), **options))
+            graphs.append(capture(lambda batch=batch: (inputs[:batch].repeat(2048, 1) @ weight).sum(), **options))
             figures.append(torch.cuda.memory_reserved())
         return figures, graphs
 

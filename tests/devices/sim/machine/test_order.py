@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from judge.devices.sim.events import Event
@@ -114,7 +116,7 @@ def test_bytes_for_the_host_appear_once_it_is_ordered_after_the_copy(machine):
     machine.launch(make_work(5.0, engine="d2h"), (), (), stream=stream)
     machine.when_ordered(stream, lambda: seen.append("bytes"))
     machine.clock.advance(1e6)
-    machine.flush_host_bytes()
+    machine.host.flush()
     assert [] == seen
     assert machine.query_stream(stream)
     assert ["bytes"] == seen
@@ -146,8 +148,6 @@ def test_an_event_is_reached_when_its_work_has_ended_or_at_once_on_an_idle_strea
 
 def test_each_thread_has_its_own_current_stream(machine):
     """A new thread starts on the default stream."""
-    import threading
-
     stream = machine.current = machine.streams.get()
     seen = []
     thread = threading.Thread(target=lambda: seen.append(machine.current))

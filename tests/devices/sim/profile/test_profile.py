@@ -33,7 +33,7 @@ def test_an_unknown_name_names_those_that_exist():
 def test_a_missing_key_is_named(tmp_path, monkeypatch):
     """With the table that lacks it."""
     text = (profile.FOLDER / "h200.toml").read_text(encoding="utf-8")
-    (tmp_path / "odd.toml").write_text(text.replace("view_us = 1.6\n", ""), encoding="utf-8")
+    (tmp_path / "odd.toml").write_text(text.replace("view_us = 1.3\n", ""), encoding="utf-8")
     monkeypatch.setattr(profile, "FOLDER", tmp_path)
     with pytest.raises(ValueError, match=r"odd.toml: \[host\] is missing or does not know: view_us"):
         profile.load_profile("odd")

@@ -15,7 +15,6 @@ from judge.devices.sim.sites import Site
 from tests.devices.sim.races.programs import Program, WatchedEvents
 
 
-
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedEvents]:
     """Return a machine's events, watched, on a machine whose user line is the number of the step."""

@@ -94,10 +94,16 @@ def test_views_of_one_tensor(first: Access, second: Access, expected: bool) -> N
     ("first", "second", "expected"),
     [
         pytest.param(
-            strided(0, 2, (1 << 20, 8192), (2048, 4)), strided(2, 2, (1 << 20, 8192), (2048, 4)), False, id="columns_8_gib"
+            strided(0, 2, (1 << 20, 8192), (2048, 4)),
+            strided(2, 2, (1 << 20, 8192), (2048, 4)),
+            False,
+            id="columns_8_gib",
         ),
         pytest.param(
-            strided(0, 4, (1 << 15, 1 << 17), (1 << 14, 8)), strided(4 + 8 * 77, 4, (1 << 15, 1 << 17)), False, id="column"
+            strided(0, 4, (1 << 15, 1 << 17), (1 << 14, 8)),
+            strided(4 + 8 * 77, 4, (1 << 15, 1 << 17)),
+            False,
+            id="column",
         ),
         pytest.param(strided(0, 4, (100_003, 4028)), strided(2, 1, (99_991, 4036)), True, id="strides_without_pattern"),
         pytest.param(

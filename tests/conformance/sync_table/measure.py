@@ -1,0 +1,60 @@
+"""Measure one program: how often sync debug mode speaks, and whether the host is blocked behind a busy stream."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from judge.devices.sim.ledger import SYNC_TEXT
+from tests.conformance.sync_table.programs import PROGRAMS, Bench, torch
+
+NOTICE = "Synchronization debug mode is a prototype feature"
+SLEEP_CYCLES = 60_000_000
+"""About 30 ms."""
+BLOCKED_MS = 15.0
+
+
+class Row(NamedTuple):
+    """What was measured of one program."""
+
+    warnings: int
+    is_blocking: bool
+
+
+def measure(name: str, read_clock_ms: Callable[[], float], *, has_notice: bool = False) -> Row:
+    """Run a program, once to warm up, once to count and once behind a kernel of 30 ms.
+
+    Args:
+        name: of the program.
+        read_clock_ms: returns the host's time.
+        has_notice: whether the notice that comes with the first use of sync debug mode is counted too.
+    """
+    bench, program = Bench(), PROGRAMS[name]
+    program(bench)
+    torch.cuda.synchronize()
+    count = _count_warnings(lambda: program(bench), has_notice=has_notice)
+    torch.cuda.synchronize()
+    torch.cuda._sleep(SLEEP_CYCLES)
+    start_ms = read_clock_ms()
+    program(bench)
+    is_blocking = read_clock_ms() - start_ms > BLOCKED_MS
+    torch.cuda.synchronize()
+    return Row(count, is_blocking)
+
+
+def read_real_ms() -> float:
+    """Return the time of a real host."""
+    return time.perf_counter() * 1000.0
+
+
+def _count_warnings(run: Callable[[], Any], *, has_notice: bool) -> int:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        run()
+        torch.cuda.set_sync_debug_mode("default")
+    texts = [str(warning.message) for warning in caught]
+    wanted = (SYNC_TEXT, NOTICE) if has_notice else (SYNC_TEXT,)
+    return sum(text.startswith(wanted) for text in texts)

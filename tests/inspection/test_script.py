@@ -1,0 +1,105 @@
+"""A script under ``inspect`` sees what it would see without."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+from judge.report.inspection_schema import inspection_schema
+from tests.inspection.scripts import WAITING, inspect, read_json
+
+SURROUNDINGS = """
+import os, sys, threading, atexit
+import neighbour
+from pathlib import Path
+print(sys.argv)
+print(__name__, Path(__file__).name, sys.modules["__main__"] is sys.modules[__name__])
+print(os.getcwd() == str(Path(__file__).parent), sys.path[0] == str(Path(__file__).parent))
+print(input())
+print("to the other", file=sys.stderr)
+atexit.register(print, "at exit")
+threading.Thread(target=lambda: print("thread")).start()
+"""
+
+
+def test_the_script_has_its_own_surroundings(tmp_path: Path) -> None:
+    """Arguments, name, folder, keyboard, both streams, threads and exit functions are the script's own."""
+    (tmp_path / "neighbour.py").write_text("print('imported')", encoding="utf-8")
+    answer = inspect(tmp_path, SURROUNDINGS, "--steps", "5", "-x", stdin="typed\n")
+    assert 0 == answer.code, answer.err
+    expected = [
+        "imported",
+        "['script.py', '--steps', '5', '-x']",
+        "__main__ script.py True",
+        "True True",
+        "typed",
+        "thread",
+        "at exit",
+    ]
+    assert expected == answer.out.splitlines()[:7]
+    assert "to the other\n" == answer.err
+
+
+def test_everything_behind_two_dashes_is_the_script_s(tmp_path: Path) -> None:
+    """A script may have options of the same names."""
+    answer = inspect(tmp_path, "import sys; print(sys.argv[1:])", "--", "--json", "a", "--device", "b")
+    assert "['--json', 'a', '--device', 'b']" == answer.out.splitlines()[0]
+
+
+def test_waits_are_told_by_line(tmp_path: Path) -> None:
+    """The report shows the line, how often, and what to write instead; the JSON follows its schema."""
+    answer = inspect(tmp_path, WAITING, "--json", "out.json")
+    assert 0 == answer.code, answer.err
+    assert "script.py:6  print(x.sum().item())" in answer.out
+    assert "Tensor.item, 3 times" in answer.out
+    found = read_json(tmp_path / "out.json")
+    Draft202012Validator(inspection_schema()).validate(found)
+    expected = {
+        "kind": "item", "call": "Tensor.item", "file": "script.py", "line": 6, "count": 3, "stream": "default",
+    }  # fmt: skip
+    assert [expected] == found["syncs"]
+    assert (1, "sim", [], None) == (found["schema_version"], found["device"], found["races"], found["error"])
+    assert ["default"] == [stream["name"] for stream in found["timeline"]["streams"]]
+    assert ("script.py", 3) == tuple(found["memory"]["by_site"][0][key] for key in ("file", "line"))
+
+
+def test_json_can_take_the_report_s_place(tmp_path: Path) -> None:
+    """What the script prints comes first, and is its own affair."""
+    answer = inspect(tmp_path, "print('mine')", "--json", "-")
+    first, _, rest = answer.out.partition("\n")
+    assert "mine" == first
+    assert 1 == json.loads(rest)["schema_version"]
+
+
+def test_the_trace_has_streams_as_threads_and_arrows_from_the_host(tmp_path: Path) -> None:
+    """Every arrow begins at a launch on the host and ends inside work of the device."""
+    inspect(tmp_path, WAITING, "--trace", "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    names = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert {"main", "default"} == names
+    starts = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    work = {event["ts"] for event in events if event["ph"] == "X" and event["pid"] == 2}
+    assert starts.keys() == ends.keys()
+    assert len(starts) >= 6
+    assert all(starts[at]["ts"] <= ends[at]["ts"] and ends[at]["ts"] in work for at in starts)
+
+
+def test_the_snapshot_is_pytorch_s(tmp_path: Path) -> None:
+    """It holds segments and the history, with lines of the script."""
+    inspect(tmp_path, WAITING, "--snapshot", "memory.pickle")
+    snapshot = pickle.loads((tmp_path / "memory.pickle").read_bytes())
+    assert {"segments", "device_traces"} <= snapshot.keys()
+    frames = [frame for entry in snapshot["device_traces"][0] for frame in entry.get("frames", ())]
+    assert any(frame["filename"].endswith("script.py") and frame["line"] == 3 for frame in frames)
+
+
+def test_chinese_is_spoken_too(tmp_path: Path) -> None:
+    """The report is whole in Chinese, and the JSON is the same."""
+    answer = inspect(tmp_path, WAITING, TACIT_LANG="zh")
+    assert "主机等待：1 行代码共 3 次" in answer.out
+    assert "模拟 CUDA 设备（H200 配置）" in answer.out
+    assert "host" not in answer.out.lower().replace("script.py", "")
