@@ -9,6 +9,8 @@ from judge.locale import pair
 
 Text = dict[str, str]
 """One sentence in both languages, under ``en`` and ``zh``."""
+Words = tuple[str, str] | Text | str
+"""A text as an author writes it: ``(english, chinese)``, or one string for both."""
 WHAT_LIMIT = 1500
 
 
@@ -17,7 +19,7 @@ def text(name: str, /, **values: object) -> Text:
     return pair(f"harness.{name}", **values)
 
 
-def as_text(words: tuple[str, str] | dict[str, str] | str | None) -> Text | None:
+def as_text(words: Words | None) -> Text | None:
     """Return what an author wrote, ``(english, chinese)`` or one string for both, as a text."""
     if words is None or isinstance(words, dict):
         return words
@@ -32,13 +34,14 @@ def diagnostic(
     expected: str | None = None,
     actual: str | None = None,
     look: Text | None = None,
-    picture: str | None = None,
+    picture: Words | None = None,
     frames: list[dict[str, Any]] | None = None,
     folded: int = 0,
     is_cut: bool = False,
 ) -> dict[str, Any]:
     """Return a diagnostic with every text within its limit; ``is_cut`` says when one was shortened."""
     cuts = [is_cut]
+    drawn = as_text(picture)
 
     def fit(value: str | None, limit: int) -> str | None:
         if value is None:
@@ -53,7 +56,7 @@ def diagnostic(
         "expected": fit(expected, VALUE_LIMIT),
         "actual": fit(actual, VALUE_LIMIT),
         "look": look,
-        "picture": fit(picture, PICTURE_LIMIT),
+        "picture": drawn and {language: fit(drawing, PICTURE_LIMIT) for language, drawing in drawn.items()},
         "frames": frames or [],
         "folded": folded,
         "is_cut": any(cuts),

@@ -6,13 +6,11 @@ import os
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from judge.harness.diagnostic import Text, as_text, text
+from judge.harness.diagnostic import Text, Words, as_text, text
 from judge.harness.equality import find_difference
 from judge.harness.show import message_of, show
 from judge.locale import choose_language
 
-Words = tuple[str, str] | str
-"""``(english, chinese)``."""
 Raised = TypeVar("Raised", bound=BaseException)
 
 
@@ -26,14 +24,14 @@ class Mismatch(AssertionError):
         expected: str | None = None,
         actual: str | None = None,
         look: Text | None = None,
-        picture: str | None = None,
+        picture: Words | None = None,
     ) -> None:
         super().__init__(what["en"])
         self.what = what
         self.expected = expected
         self.actual = actual
         self.look = look
-        self.picture = picture
+        self.picture = as_text(picture)
 
     def __str__(self) -> str:
         language = choose_language((), os.environ)
@@ -42,7 +40,7 @@ class Mismatch(AssertionError):
             if value is not None:
                 lines.append(f"  {text(name)[language]}: {value}")
         if self.picture:
-            lines.append(self.picture)
+            lines.append(self.picture[language])
         if self.look:
             lines.append(self.look[language])
         return "\n".join(lines)
@@ -57,7 +55,7 @@ class Expect:
     """The fixture ``expect``."""
 
     def equal(
-        self, actual: object, expected: object, what: Words, look: Words | None = None, picture: str | None = None
+        self, actual: object, expected: object, what: Words, look: Words | None = None, picture: Words | None = None
     ) -> None:
         """Fail unless the values are equal and of the same types all the way down.
 
@@ -80,7 +78,7 @@ class Expect:
         condition: object,
         what: Words,
         look: Words | None = None,
-        picture: str | None = None,
+        picture: Words | None = None,
         expected: object = None,
         actual: object = None,
     ) -> None:
@@ -122,7 +120,7 @@ class Expect:
         expected: object = None,
         actual: object = None,
         look: Words | None = None,
-        picture: str | None = None,
+        picture: Words | None = None,
     ) -> NoReturn:
         """Fail.
 

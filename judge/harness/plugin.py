@@ -10,7 +10,7 @@ import argparse
 import contextlib
 import random
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from judge.harness.evidence import Evidence
     from judge.harness.expect import Expect
     from judge.harness.measurement import Measure
+    from judge.instruments.instruments import Watch
 
 SEED = pytest.StashKey[int]()
 DEVICE = pytest.StashKey[str]()
+WANTS_DEVICE = pytest.StashKey[bool]()
 SOLUTIONS = pytest.StashKey[dict[Path, ModuleType]]()
 WORKER_SEED = "tacit_seed"
 
@@ -77,8 +79,10 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  a type of pytest-
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
-    """Load hypothesis's profile before a problem's tests that use it are imported."""
+    """See whether a problem wants a device, and load hypothesis's profile before tests that use it are imported."""
     config = parent.config
+    if BINDING not in config.stash and _wants_device(module_path.parent / "problem.toml"):
+        config.stash[WANTS_DEVICE] = True
     is_problem = BINDING in config.stash or (module_path.parent / "problem.toml").is_file()
     if is_problem and b"hypothesis" in (source := module_path.read_bytes()):
         from judge.harness.properties import adopt_profile
@@ -101,6 +105,18 @@ def _is_problem_test(item: pytest.Item) -> bool:
     return BINDING in item.config.stash or (item.path.parent / "problem.toml").is_file()
 
 
+def _wants_device(manifest: Path) -> bool:
+    """Return whether a problem's tests run device code, as its manifest says."""
+    if not manifest.is_file():
+        return False
+    import tomllib
+
+    try:
+        return bool(tomllib.loads(manifest.read_text(encoding="utf-8")).get("device", "any") != "none")
+    except (ValueError, OSError):
+        return False
+
+
 def _binding(config: pytest.Config) -> Binding | None:
     return config.stash.get(BINDING, None)
 
@@ -111,14 +127,19 @@ def _seed(config: pytest.Config) -> int:
 
 
 def _device(config: pytest.Config) -> str:
-    """Return the device of a judged run; else ``cuda`` where torch sees one."""
+    """Return the device of a judged run; else ``cuda`` where torch sees one, and ``sim`` for problems that want one."""
     bound = _binding(config)
     if bound:
         return bound.device
     if DEVICE not in config.stash:
         import torch
 
-        config.stash[DEVICE] = "cuda" if torch.cuda.is_available() else "cpu"
+        has_cuda = torch.cuda.is_available()
+        config.stash[DEVICE] = found = "cuda" if has_cuda else "sim" if config.stash.get(WANTS_DEVICE, False) else "cpu"
+        if found == "sim":
+            from judge.harness.device import prepare_device
+
+            prepare_device(found)
     return config.stash[DEVICE]
 
 
@@ -130,6 +151,8 @@ def solution(request: pytest.FixtureRequest) -> ModuleType:
         return bound.solution
     from judge.harness.practice import load_practice
 
+    if request.config.stash.get(WANTS_DEVICE, False):
+        _device(request.config)  # the device comes first, as in a judged run
     folder = Path(request.path).parent
     loaded = request.config.stash[SOLUTIONS]
     if folder not in loaded:
@@ -154,9 +177,22 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
 
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> str:
-    """Device for tensors: ``cuda`` or ``cpu``."""
-    found = _device(request.config)
-    return "cpu" if found == "none" else found
+    """Device for tensors: ``cuda``, real or simulated, or ``cpu``."""
+    return "cuda" if _device(request.config) in ("cuda", "sim") else "cpu"
+
+
+@pytest.fixture(scope="session")
+def watch(request: pytest.FixtureRequest) -> Callable[[], Watch]:
+    """Instruments for a ``with`` block: what its code makes the device do."""
+    kind = _device(request.config)
+    if kind not in ("cuda", "sim"):
+        from judge.harness.diagnosis import NotJudged
+        from judge.harness.diagnostic import text
+
+        raise NotJudged(text("needs_device"))
+    from judge.harness.device import open_watch
+
+    return lambda: open_watch(kind)
 
 
 @pytest.fixture(scope="session")

@@ -58,5 +58,5 @@ def _told(found: dict[str, Any], language: str) -> str:
     lines = [found["what"][language]]
     lines += [f"  {text(name)[language]}: {found[name]}" for name in ("expected", "actual") if found[name]]
     lines += [f"  {frame['file']}:{frame['line']}  {frame['code']}" for frame in found["frames"]]
-    lines += filter(None, (found["picture"], found["look"] and found["look"][language]))
+    lines += [found[name][language] for name in ("picture", "look") if found[name]]
     return "\n".join(lines)

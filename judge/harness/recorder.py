@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import time
 import warnings
@@ -91,6 +92,7 @@ class Recorder:
                 raise session.Interrupted(str(fault)) from fault
             if tests:
                 self.has_collected = True
+                gc.enable()
                 self._channel.send("collected", tests=tests)
 
     # One test

@@ -23,7 +23,7 @@ class Request:
     """Stub whose names and signatures the solution must have."""
     seed: int
     device: str
-    """``cpu``, ``cuda`` or ``none``."""
+    """``cpu``, ``cuda``, ``sim`` or ``none``."""
     test_s: float
     """Clock of one test, in seconds."""
     language: str = "en"

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from judge.inspection.records import ReportRecord, SpansRecord, SyncsRecord, read_record
 from judge.instruments.observation import DeviceSpan, Observation, Sync
-from judge.instruments.timeline import measure_timeline
 from judge.models.inspection import ScriptError
 from judge.models.wire import BrokenFrame, decode_frame
 
@@ -78,17 +77,14 @@ class ReportReader:
         report = self.report or ReportRecord(
             device="cuda" if device == "cuda" else "sim", device_name="", is_whole=False
         )
-        syncs, spans = tuple(self.syncs), tuple(self.spans)
         return Observation(
             device=report.device,
             device_name=report.device_name,
-            timeline=measure_timeline(
-                spans, syncs, started_us=report.started_us, stopped_us=report.stopped_us, launches=report.launches
-            ),
-            syncs=syncs,
+            syncs=tuple(self.syncs),
             races=report.races,
-            spans=spans,
+            spans=tuple(self.spans),
             dropped_spans=report.dropped_spans,
+            launches=report.launches,
             started_us=report.started_us,
             stopped_us=report.stopped_us,
             peak_allocated_bytes=report.peak_allocated_bytes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from judge.devices.sim.sites import Site
@@ -149,13 +150,14 @@ class Observation:
     device: Literal["cuda", "sim"]
     device_name: str
     """For example ``NVIDIA H200``."""
-    timeline: Timeline
     syncs: tuple[Sync, ...] = ()
     """Every host wait, in order."""
     races: tuple[Race, ...] = ()
     spans: tuple[DeviceSpan, ...] = ()
     """Work of the device by its start; the oldest are dropped when there are too many."""
     dropped_spans: int = 0
+    launches: int = 0
+    """Launches by the host, those of dropped spans included; a graph's replay is one."""
     started_us: float = 0.0
     """Host time of the start."""
     stopped_us: float = 0.0
@@ -174,6 +176,19 @@ class Observation:
         """Highest ``memory_allocated()`` since the start."""
         return self.peak_allocated_bytes
 
+    @cached_property
+    def timeline(self) -> Timeline:
+        """The figures of the time between start and stop."""
+        from judge.instruments.timeline import measure_timeline
+
+        return measure_timeline(
+            self.spans,
+            self.syncs,
+            started_us=self.started_us,
+            stopped_us=self.stopped_us,
+            launches=self.launches,
+        )
+
     @property
     def makespan_us(self) -> float:
         """Time from the start to the end of the last work."""
@@ -183,8 +198,3 @@ class Observation:
     def overlap(self) -> float:
         """Share of the device's busy time in which two streams or more were at work."""
         return self.timeline.overlap
-
-    @property
-    def launches(self) -> int:
-        """Launches by the host."""
-        return self.timeline.launches

@@ -10,7 +10,6 @@ from judge.devices.sim.footprint import PeakMeter
 from judge.devices.sim.ledger import HostWait
 from judge.devices.sim.sites import Site
 from judge.instruments.observation import DeviceSpan, Engine, Look, Observation, Owner, Race, Sync, Touch
-from judge.instruments.timeline import measure_timeline
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
@@ -75,24 +74,16 @@ class SimulatedInstruments:
         if meter is None:
             raise RuntimeError("the instruments have not been started")
         spans, dropped = self._read_spans()
-        syncs = tuple(_as_sync(wait) for wait in machine.ledger.waits[self._first_wait :])
-        stopped_us = machine.clock.host_us
         return Observation(
             device="sim",
             device_name=machine.profile.device.name,
-            timeline=measure_timeline(
-                spans,
-                syncs,
-                started_us=self._started_us,
-                stopped_us=stopped_us,
-                launches=machine.launches - self._first_launch,
-            ),
-            syncs=syncs,
+            syncs=tuple(_as_sync(wait) for wait in machine.ledger.waits[self._first_wait :]),
             races=tuple(_as_race(race) for race in machine.shadow.races[self._first_race :]),
             spans=spans,
             dropped_spans=dropped,
+            launches=machine.launches - self._first_launch,
             started_us=self._started_us,
-            stopped_us=stopped_us,
+            stopped_us=machine.clock.host_us,
             peak_allocated_bytes=meter.peak_allocated_bytes,
             peak_reserved_bytes=meter.peak_reserved_bytes,
             by_site=tuple(Owner(site, size) for site, size in machine.memory.footprint.read(meter)),

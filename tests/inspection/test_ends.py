@@ -31,7 +31,7 @@ ENDS = {
     ),
     "sparse": (
         "import torch\ntorch.zeros(3, 3, device='cuda').to_sparse()\n",
-        "needs a real GPU: only strided tensors",
+        "needs a real GPU",
         "script.py:2",
     ),
 }

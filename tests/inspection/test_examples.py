@@ -18,7 +18,10 @@ SYNCS = {
 """Lines of the decode loop that wait, with the kind of wait."""
 RACES = {
     "prefetcher": ("reused-block", {"loss.backward()", 'return self.batches[number].to("cuda", non_blocking=True)'}),
-    "graph_runner": ("stale-graph-input", {"self.graphs[size].replay()"}),
+    "graph_runner": (
+        "stale-graph-input",
+        {"self.inputs[size] = functional.pad(rows, (0, 0, 0, size - count))", "self.graphs[size].replay()"},
+    ),
 }
 """Lines that the race of an example must name, with its kind."""
 

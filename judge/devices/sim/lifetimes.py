@@ -30,9 +30,11 @@ class Lifetimes:
     def __init__(self, end: Callable[[int], None]) -> None:
         self._end = end
         self._watches: dict[int, _Watch] = {}
-        self._late: deque[Callable[[], None]] = deque()
-        self._lock = threading.RLock()
-        self._depth = 0
+        self.late: deque[Callable[[], None]] = deque()
+        """What had to wait; settled when the owner is next at rest."""
+        self.lock = threading.RLock()
+        self.depth = 0
+        """Above 0 while the owner is busy."""
         self._is_collecting = False
         gc.callbacks.append(self._note_collection)
 
@@ -41,14 +43,14 @@ class Lifetimes:
 
     def __enter__(self) -> None:
         """Be busy: nothing ends until the block is left."""
-        self._lock.acquire()
-        if self._late and not self._depth:
-            self._settle_held()
-        self._depth += 1
+        self.lock.acquire()
+        if self.late and not self.depth:
+            self.settle_held()
+        self.depth += 1
 
     def __exit__(self, *exception: object) -> None:
-        self._depth -= 1
-        self._lock.release()
+        self.depth -= 1
+        self.lock.release()
 
     def watch(self, piece: memoryview, address: int) -> None:
         """End the life of the memory at an address when the view of it that a storage owns dies."""
@@ -58,23 +60,23 @@ class Lifetimes:
 
     def end(self, address: int) -> None:
         """End the life of the memory at an address, now or when it is safe."""
-        if self._depth or self._is_collecting:
-            self._late.append(partial(self._end, address))
+        if self.depth or self._is_collecting:
+            self.late.append(partial(self._end, address))
         else:
             with self:
                 self._end(address)
 
     def do(self, action: Callable[[], None]) -> None:
         """Do something with the memory, now or when it is safe."""
-        if self._depth or self._is_collecting:
-            self._late.append(action)
+        if self.depth or self._is_collecting:
+            self.late.append(action)
         else:
             with self:
                 action()
 
     def settle(self) -> None:
         """End the lives whose end had to wait."""
-        if self._late and not self._depth:
+        if self.late and not self.depth:
             with self:
                 pass
 
@@ -83,26 +85,27 @@ class Lifetimes:
         if self._note_collection in gc.callbacks:
             gc.callbacks.remove(self._note_collection)
 
-    def _settle_held(self) -> None:
-        self._depth += 1
+    def settle_held(self) -> None:
+        """Do the same with the lock held."""
+        self.depth += 1
         try:
-            while self._late:
-                self._late.popleft()()
+            while self.late:
+                self.late.popleft()()
         finally:
-            self._depth -= 1
+            self.depth -= 1
 
     def _note_death(self, watch: weakref.ref[memoryview]) -> None:
         address = watch.address  # type: ignore[attr-defined]  # it is a _Watch
         del self._watches[address]
-        if self._depth or self._is_collecting:
-            self._late.append(partial(self._end, address))
+        if self.depth or self._is_collecting:
+            self.late.append(partial(self._end, address))
             return
-        with self._lock:  # what `end` does, without its calls: most blocks end here
-            self._depth += 1
+        with self.lock:  # what `end` does, without its calls: most blocks end here
+            self.depth += 1
             try:
                 self._end(address)
             finally:
-                self._depth -= 1
+                self.depth -= 1
 
     def _note_collection(self, phase: Literal["start", "stop"], _: dict[str, int]) -> None:
         self._is_collecting = phase == "start"

@@ -90,20 +90,27 @@ class DeviceMemory:
 
         Synchronises: only when the cache is flushed because memory ran out.
         """
-        with self.lifetimes:
-            if size_bytes == 0:
-                return 0
-            if not self.is_caching:
-                return self._allocate_uncached(size_bytes)
-            block = self.allocator.take_block(size_bytes, stream)
-            address, size = block.address, block.size
-            if self.driver.has_grown:
-                self.driver.has_grown = False
-                self.footprint.note_reserved(self.allocator.memory_reserved())
-            self.footprint.grow(address, size, find_site() if site is None else site)
-            if self._watcher is not None:
-                self._watcher.begin(address, size, stream)
-        return address
+        if size_bytes == 0:
+            return 0
+        lifetimes = self.lifetimes
+        with lifetimes.lock:  # `with lifetimes`, without its calls: every tensor pays for this
+            if lifetimes.late and not lifetimes.depth:
+                lifetimes.settle_held()
+            lifetimes.depth += 1
+            try:
+                if not self.is_caching:
+                    return self._allocate_uncached(size_bytes)
+                block = self.allocator.take_block(size_bytes, stream)
+                address, size = block.address, block.size
+                if self.driver.has_grown:
+                    self.driver.has_grown = False
+                    self.footprint.note_reserved(self.allocator.memory_reserved())
+                self.footprint.grow(address, size, find_site() if site is None else site)
+                if self._watcher is not None:
+                    self._watcher.begin(address, size, stream)
+                return address
+            finally:
+                lifetimes.depth -= 1
 
     def free(self, address: int) -> None:
         """Take a block back, now or, from within the garbage collector, at the next call.
@@ -157,7 +164,7 @@ class DeviceMemory:
         self.arena.close(lambda: len(lifetimes) > 0)
 
     def _release(self, address: int) -> None:
-        if address in self._uncached:
+        if self._uncached and address in self._uncached:
             self.driver.release(address, self._uncached.pop(address))
             return
         block = self.allocator.find(address)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
+Namespace = Any
+"""Whatever has attributes: a module, a class, an object."""
+Value = Any
+
 _ABSENT = object()
 
 
@@ -14,7 +18,7 @@ class Patches:
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
 
-    def set(self, owner: Any, name: str, value: Any) -> None:
+    def set(self, owner: Namespace, name: str, value: Value) -> None:
         """Replace an attribute of a module, class or object; one that is not there is deleted again on restoring.
 
         Args:
@@ -29,11 +33,11 @@ class Patches:
         else:
             self._undo.append(lambda: setattr(owner, name, before))
 
-    def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    def wrap(self, owner: Namespace, name: str, make: Callable[[Value], Value]) -> None:
         """Replace an attribute by what ``make`` builds around the present one."""
         self.set(owner, name, make(getattr(owner, name)))
 
-    def set_item(self, mapping: MutableMapping[Any, Any], key: Any, value: Any) -> None:
+    def set_item(self, mapping: MutableMapping[Value, Value], key: Value, value: Value) -> None:
         """Replace an item of a mapping, or add one that is taken out again."""
         before = mapping.get(key, _ABSENT)
         mapping[key] = value

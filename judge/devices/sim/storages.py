@@ -74,7 +74,11 @@ def new_tensor(
     memory = machine.memory
     if size_bytes == 0:
         return _new_empty(memory.arena, size, stride, dtype)
-    address = allocate(machine, size_bytes, machine.current if stream is None else stream, site)
+    handle = (machine.current if stream is None else stream).handle
+    try:
+        address = memory.allocate(size_bytes, handle, site)
+    except OutOfMemory as error:
+        raise torch.OutOfMemoryError(str(error)) from None
     piece = memory.arena.view(address, size_bytes)
     memory.lifetimes.watch(piece, address)
     return _shape(piece, size, stride, dtype)

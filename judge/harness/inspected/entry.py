@@ -7,7 +7,11 @@ a ``__main__`` of its own, the caller's directory, environment and standard stre
 from __future__ import annotations
 
 import os
+import signal
 import sys
+
+# Ctrl-C is the script's: one that comes before the script runs waits for it.
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _settle_path() -> None:
@@ -26,7 +30,6 @@ _settle_path()
 import ctypes  # noqa: E402
 import faulthandler  # noqa: E402
 import json  # noqa: E402
-import signal  # noqa: E402
 import warnings  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 

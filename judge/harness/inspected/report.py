@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -16,6 +17,8 @@ from judge.instruments.observation import DeviceSpan, Observation, Race, Sync, T
 
 FIRST_S, LAST_S = 0.25, 2.0
 """How much of a script that is killed may be lost, at its beginning and later on."""
+PATIENCE = 20
+"""How much longer than a report on the way takes the script is left alone afterwards."""
 ITEMS = 4000
 """Syncs or spans in one record."""
 
@@ -85,24 +88,25 @@ class Reporter:
         self._forks += os.getpid() == self._owner
 
     def _send_at_times(self) -> None:
-        period_s = FIRST_S
-        while not self._is_over.wait(period_s):
-            period_s = min(2 * period_s, LAST_S)
+        period_s = pause_s = FIRST_S
+        while not self._is_over.wait(pause_s):
+            started_s = time.monotonic()
             # What goes wrong here goes wrong at the end too, and is said there.
             with self._lock, contextlib.suppress(Exception):
                 if not self._is_over.is_set():
                     self._send(self._instruments.observe(), is_whole=False)
+            period_s = min(2 * period_s, LAST_S)
+            pause_s = max(period_s, PATIENCE * (time.monotonic() - started_s))
 
     def _send(self, seen: Observation, *, is_whole: bool) -> None:
         self._send_items("syncs", [_dump_sync(sync) for sync in seen.syncs[self._sent["syncs"] :]])
         self._send_items("spans", [_dump_span(span) for span in self._new_spans(seen)])
-        timeline = seen.timeline
         self._channel.send(
             "report",
             device=seen.device,
             device_name=seen.device_name,
             races=[_dump_race(race) for race in seen.races],
-            launches=timeline.launches,
+            launches=seen.launches,
             started_us=seen.started_us,
             stopped_us=seen.stopped_us,
             dropped_spans=seen.dropped_spans,

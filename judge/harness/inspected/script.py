@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import signal
 import sys
 import traceback
 import types
@@ -51,6 +52,7 @@ def run_script(script: Script, reporter: Reporter) -> int:
     if not sys.flags.safe_path:
         sys.path.insert(0, os.path.dirname(os.path.realpath(script.path)))  # noqa: PTH120
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         exec(script.code, vars(module))
     except SystemExit as ending:
         return _exit(ending, reporter)

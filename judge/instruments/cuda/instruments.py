@@ -17,8 +17,7 @@ from judge.instruments.cuda.operations import OperationMode
 from judge.instruments.cuda.profile import Profile
 from judge.instruments.cuda.trace import Trace, Work
 from judge.instruments.cuda.witness import find_syncs
-from judge.instruments.observation import DeviceSpan, Observation, Sync
-from judge.instruments.timeline import measure_timeline
+from judge.instruments.observation import DeviceSpan, Observation, Owner, Sync
 
 HISTORY_ENTRIES = 1_000_000
 
@@ -55,8 +54,7 @@ class CudaInstruments:
 
     def observe(self) -> Observation:
         """Return races and memory so far; the profiler can't be read before its end. *Synchronises: no.*"""
-        now_us = time.perf_counter_ns() / 1e3
-        return self._build((), Trace(), now_us)
+        return self._build((), Trace(), time.perf_counter_ns() / 1e3, ())
 
     def stop(self) -> Observation:
         """Return what was seen since the start. *Synchronises: yes.*"""
@@ -65,7 +63,8 @@ class CudaInstruments:
         self._hazards.stop()
         trace = self._profile.stop()
         syncs = find_syncs(self._log, trace, to_ns=self._profile.to_ns, name_op=name_op)
-        seen = self._build(tuple(syncs), trace, self._profile.stopped_ns / 1e3)
+        holders = find_holders(_read_history())
+        seen = self._build(tuple(syncs), trace, self._profile.stopped_ns / 1e3, holders)
         torch.cuda.memory._record_memory_history(enabled=None)
         return seen
 
@@ -73,10 +72,10 @@ class CudaInstruments:
         """Return the memory snapshot of this moment, pickled."""
         return pickle.dumps(torch.cuda.memory._snapshot())
 
-    def _build(self, syncs: tuple[Sync, ...], trace: Trace, stopped_us: float) -> Observation:
-        started_us = self._profile.started_ns / 1e3
+    def _build(
+        self, syncs: tuple[Sync, ...], trace: Trace, stopped_us: float, holders: tuple[Owner, ...]
+    ) -> Observation:
         launched = {call.correlation: self._profile.to_ns(call.started_us) for call in trace.calls}
-        spans = tuple(self._place(work, launched.get(work.correlation)) for work in trace.works)
         notes = ["races_by_tensor"]
         if any(sync.site.line == 0 for sync in syncs):
             notes.append("unplaced_waits")
@@ -85,17 +84,15 @@ class CudaInstruments:
         return Observation(
             device="cuda",
             device_name=torch.cuda.get_device_name(),
-            timeline=measure_timeline(
-                spans, syncs, started_us=started_us, stopped_us=stopped_us, launches=trace.count_launches()
-            ),
             syncs=syncs,
             races=tuple(self._hazards.races),
-            spans=spans,
-            started_us=started_us,
+            spans=tuple(self._place(work, launched.get(work.correlation)) for work in trace.works),
+            launches=trace.count_launches(),
+            started_us=self._profile.started_ns / 1e3,
             stopped_us=stopped_us,
             peak_allocated_bytes=torch.cuda.max_memory_allocated(),
             peak_reserved_bytes=torch.cuda.max_memory_reserved(),
-            by_site=find_holders(_read_history()),
+            by_site=holders,
             notes=tuple(notes),
         )
 

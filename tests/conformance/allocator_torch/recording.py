@@ -1,11 +1,9 @@
-"""Play a recording of PyTorch's allocator back through ``torch`` on the simulated device."""
+"""Play a recording of PyTorch's allocator back through ``torch``."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from judge.devices.sim.allocator.driver import DriverOutOfMemory
-from judge.devices.sim.arena_driver import ArenaDriver
 from tests.conformance.allocator.replay import load
 
 HOLD_CYCLES = 150_000 * 1980
@@ -14,76 +12,41 @@ HOLD_CYCLES = 150_000 * 1980
 __all__ = ["Player", "load"]
 
 
-class RecordedAddresses(ArenaDriver):
-    """Gives segments the recorded addresses, all moved by the same distance into the arena."""
-
-    def __init__(self, memory: Any, total_bytes: int) -> None:
-        super().__init__(memory.arena, total_bytes, on_release=memory.driver._on_release)
-        self.distance: int | None = None
-        self.next_address: int | None = None
-
-    def move(self, address: int) -> int:
-        """Return where a recorded address lies here; the first one is put into the middle of the arena."""
-        if self.distance is None:
-            self.distance = self._middle - (address >> 25 << 25)
-        return address + self.distance
-
-    def allocate(self, size: int) -> int:
-        """Return the recorded address of the event being played; once, for it has one new segment at most."""
-        self._use(size)
-        address, self.next_address = self.next_address, None
-        if address is None:
-            self._used_bytes -= size
-            raise DriverOutOfMemory("the real allocator had no second segment here")
-        return address
-
-    def release(self, address: int, size: int) -> None:
-        """Take a segment back."""
-        self._give_back(address, size)
-
-    def reserve(self, size: int) -> int:  # as it was asked for there
-        """Return the recorded address."""
-        address, self.next_address = self.next_address, None
-        assert address is not None
-        return address
-
-    def unreserve(self, address: int, size: int) -> None:
-        """Forget a range."""
-
-
 class Player:
     """One recording on its way through torch.
 
     Args:
-        torch: with the simulated device under it.
-        machine: the device.
+        torch: with a device under it.
         recording: the recording that the trace is from.
         is_raw: whether it was made with ``caching_allocator_alloc`` instead of ``torch.empty``.
     """
 
-    def __init__(self, torch: Any, machine: Any, recording: dict[str, Any], *, is_raw: bool) -> None:
+    def __init__(self, torch: Any, recording: dict[str, Any], *, is_raw: bool) -> None:
         self.torch = torch
         self.is_raw = is_raw
-        memory = machine.memory
-        total = torch.cuda.get_device_properties(0).total_memory
-        self.driver = RecordedAddresses(memory, total)
-        memory.allocator._books.driver = self.driver
-        memory.driver = self.driver
         if recording.get("conf"):
             torch._C._accelerator_setAllocatorSettings(recording["conf"])
         if recording.get("cap"):
+            total = torch.cuda.get_device_properties(0).total_memory
             torch.cuda.set_per_process_memory_fraction(recording["cap"] / total)
         self.streams = [torch.cuda.default_stream(), *(torch.cuda.Stream() for _ in range(4))]
         self.held: dict[int, Any] = {}
         self.busy: set[int] = set()
 
+    def move(self, address: int | None) -> None:
+        """Make the next segment begin at a recorded address; without one, there is no memory for it."""
+        raise NotImplementedError
+
+    def translate(self, address: int) -> int:
+        """Return the recorded address that one of this device stands for."""
+        raise NotImplementedError
+
     def play(self, event: list[Any]) -> list[Any]:
         """Do what an event says, and return the event as it went here."""
         action = event[0]
         if action == "malloc":
-            self.driver.next_address = self.driver.move(event[4])
-            address = self._malloc(event) - (self.driver.distance or 0)
-            return [*event[:4], address, *self._figures()]
+            self.move(event[4])
+            return [*event[:4], self.translate(self._malloc(event)), *self._figures()]
         if action == "oom":
             return [self._malloc_in_vain(event), *event[1:4], *self._figures()]
         if action == "free":
@@ -116,7 +79,7 @@ class Player:
         return self.held[name].data_ptr()
 
     def _malloc_in_vain(self, event: list[Any]) -> str:
-        self.driver.next_address = None
+        self.move(None)
         try:
             self._malloc(event)
         except self.torch.OutOfMemoryError:
@@ -134,16 +97,15 @@ class Player:
 
     def final(self) -> list[dict[str, Any]]:
         """Return the snapshot in the recording's form."""
-        distance = self.driver.distance or 0
         names = {stream.cuda_stream: index for index, stream in enumerate(self.streams)}
         return [
             {
-                "addr": segment["address"] - distance,
+                "addr": self.translate(segment["address"]),
                 "size": segment["total_size"],
                 "stream": names[segment["stream"]],
                 "type": segment["segment_type"],
                 "blocks": [
-                    [block["address"] - distance, block["size"], block["requested_size"], block["state"]]
+                    [self.translate(block["address"]), block["size"], block["requested_size"], block["state"]]
                     for block in segment["blocks"]
                 ],
             }

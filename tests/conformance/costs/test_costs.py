@@ -99,6 +99,7 @@ def _mix(modelled: tuple[float, float], measured: list[float]) -> tuple[float, f
 ROWS = read_rows()
 
 
+@pytest.mark.bookkeeping
 def test_every_measured_operation_is_modelled():
     """None of the 161 rows is left out."""
     assert 161 == len(ROWS)
@@ -110,9 +111,15 @@ def test_the_median_error_is_small():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_no_operation_is_far_off(row):
-    """The worst is within about a third."""
-    assert row.error <= WORST_LIMIT
+def test_no_operation_is_far_off(row, conformance_device):
+    """The worst is within about a third of what the GPU took: when it was recorded, or the one at hand takes now."""
+    if conformance_device == "cuda":
+        from tests.conformance.costs.measure import measure_copy, measure_op
+
+        words = row.name.split()
+        measured_us = measure_copy(*words) if words[0] in ("h2d", "d2h") else measure_op(*words)
+        row = row._replace(measured_us=measured_us)
+    assert row.error <= WORST_LIMIT, f"modelled {row.modelled_us:.2f} us, measured {row.measured_us:.2f} us"
 
 
 def test_the_hosts_time_to_launch_is_near():

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from judge.devices.choice import find_obstacle
+from tests.conformance.device import OnDevice
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,6 @@ class Observation:
 
 
 @pytest.fixture
-def observation(request: pytest.FixtureRequest) -> Observation:
-    """Observe on a real GPU where one answers and ``--device`` does not say otherwise, else on the simulated one."""
-    wanted = request.config.getoption("--device", default="auto")
-    is_real = wanted != "sim" and find_obstacle() is None
-    return Observation(None if is_real else request.getfixturevalue("simulation"))
+def observation(on_device: OnDevice) -> Observation:
+    """Observe on the device of the session."""
+    return Observation(on_device.simulation)

@@ -1,4 +1,4 @@
-"""Which streams wait for each other by themselves, on the simulated device as on the H200."""
+"""Which streams wait for each other by themselves."""
 
 from __future__ import annotations
 
@@ -15,14 +15,6 @@ GOLDEN: dict[str, Any] = json.loads(
 
 SLEEP_CYCLES = 60_000_000
 """About 30 ms."""
-
-
-@pytest.fixture
-def torch(simulation):
-    """Return torch with the simulated device under it."""
-    import torch
-
-    return torch
 
 
 def make_blocking_stream(torch):

@@ -1,18 +1,8 @@
-"""What pinned copies show when they are looked at too early, on the simulated device as on the H200."""
+"""What pinned copies show when they are looked at too early."""
 
 from __future__ import annotations
 
-import pytest
-
 from tests.conformance.runtime_facts.test_order import GOLDEN, SLEEP_CYCLES
-
-
-@pytest.fixture
-def torch(simulation):
-    """Return torch with the simulated device under it."""
-    import torch
-
-    return torch
 
 
 def test_a_pinned_buffer_that_is_read_early_holds_the_old_bytes(torch):

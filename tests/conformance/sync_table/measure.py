@@ -1,13 +1,19 @@
-"""Measure one program: how often sync debug mode speaks, and whether the host is blocked behind a busy stream."""
+"""Measure one program: how often sync debug mode speaks, and whether the host is blocked behind a busy stream.
+
+Run as a module on a real GPU, this prints how many waits the instruments count in each program.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from judge.devices.sim.ledger import SYNC_TEXT
+from judge.instruments.instruments import Instruments, Watch
 from tests.conformance.sync_table.programs import PROGRAMS, Bench, torch
 
 NOTICE = "Synchronization debug mode is a prototype feature"
@@ -49,6 +55,16 @@ def read_real_ms() -> float:
     return time.perf_counter() * 1000.0
 
 
+def count_syncs(name: str, instruments: Instruments) -> int:
+    """Return how many waits the instruments see in a program that has run before."""
+    bench, program = Bench(), PROGRAMS[name]
+    program(bench)
+    torch.cuda.synchronize()
+    with Watch(instruments) as seen:
+        program(bench)
+    return len(seen.syncs)
+
+
 def _count_warnings(run: Callable[[], Any], *, has_notice: bool) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -58,3 +74,18 @@ def _count_warnings(run: Callable[[], Any], *, has_notice: bool) -> int:
     texts = [str(warning.message) for warning in caught]
     wanted = (SYNC_TEXT, NOTICE) if has_notice else (SYNC_TEXT,)
     return sum(text.startswith(wanted) for text in texts)
+
+
+def main() -> None:
+    """Count on a real GPU, and print JSON."""
+    from judge.instruments.cuda.instruments import CudaInstruments
+
+    warnings.simplefilter("ignore")
+    instruments = CudaInstruments()
+    has_numpy = importlib.util.find_spec("numpy") is not None
+    names = [name for name in PROGRAMS if has_numpy or "(np)" not in name]
+    print(json.dumps({name: count_syncs(name, instruments) for name in names}))
+
+
+if __name__ == "__main__":
+    main()

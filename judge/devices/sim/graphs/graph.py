@@ -46,6 +46,7 @@ class Graph:
         self._pool_id: PoolId = DEFAULT_POOL
         self._captured: Capture | None = None
         self._executable: Executable | None = None
+        self._retained: list[PoolId] = []
         self.nodes: list[Node] | None = None
         """What was captured, as long as it is kept."""
 
@@ -82,6 +83,21 @@ class Graph:
         self._states = [(generator, generator.get_state()) for generator in capture.generators]
 
     def end(self) -> bool:
+        """End the capture, on the stream that it began on, and instantiate the graph unless it is kept.
+
+        Returns:
+            Whether anything was captured.
+
+        Raises:
+            RuntimeError: as :meth:`finish` and :meth:`instantiate`.
+        """
+        is_filled = self.finish()
+        if not self.is_kept:
+            self.instantiate()
+        self.discard()
+        return is_filled
+
+    def finish(self) -> bool:
         """End the capture, on the stream that it began on.
 
         Returns:
@@ -100,16 +116,22 @@ class Graph:
         try:
             machine.captures.end(capture)
         finally:
-            if capture.is_over:
-                for generator, state in self._states:
-                    generator.set_state(state)
+            for generator, state in self._states:
+                generator.set_state(state)
         machine.memory.allocator.routing.end(self._pool_id)
         self._captured = capture
         self.nodes = capture.nodes
+        return bool(capture.nodes)
+
+    def discard(self) -> None:
+        """Forget what was captured, as far as it is not instantiated, unless the graph is kept."""
         if not self.is_kept:
             self.nodes = None
-            self.instantiate()
-        return bool(capture.nodes)
+
+    def retain_pool(self, pool_id: PoolId) -> None:
+        """Hold another pool until the graph is reset."""
+        self._machine.memory.allocator.routing.hold(pool_id)
+        self._retained.append(pool_id)
 
     def instantiate(self) -> None:
         """Make what was captured ready to be replayed.
@@ -145,10 +167,10 @@ class Graph:
     def reset(self) -> None:
         """Forget what was captured, and hold its pool no longer."""
         if self._captured is not None:
-            routing = self._machine.memory.allocator.routing
-            routing.release(self._pool_id)
-            if routing.private[self._pool_id].use_count == 0:
-                self._machine.captures.forget_pool(self._pool_id)
+            self._release(self._pool_id)
+        for pool_id in self._retained:
+            self._release(pool_id)
+        self._retained.clear()
         self._captured = self._executable = self.nodes = None
 
     def close(self) -> None:
@@ -168,13 +190,23 @@ class Graph:
         return self._pool_id
 
     @property
+    def pool_ids(self) -> list[PoolId]:
+        """The pools that the graph holds."""
+        return [*([self._pool_id] if self._captured is not None else []), *self._retained]
+
+    @property
+    def is_instantiated(self) -> bool:
+        """Whether it is ready to be replayed."""
+        return self._executable is not None
+
+    @property
     def graph_handle(self) -> int:
         """A number that stands for the ``cudaGraph_t``.
 
         Raises:
             RuntimeError: graphs are not kept, or nothing has been captured; PyTorch's texts.
         """
-        if not self.is_kept:
+        if not self.is_kept and self.nodes is None:
             raise RuntimeError(f"{_RAW}cudaGraph_t instance unless CUDAGraph was initialized with keep_graph=true")
         if self.nodes is None:
             raise RuntimeError(f"{_RAW}cudaGraph_t instance until capture_end() has been called")
@@ -190,6 +222,12 @@ class Graph:
         if self._executable is None:
             raise RuntimeError(f"{_RAW}cudaGraphExec_t instance until instantiate() has been called")
         return id(self._executable)
+
+    def _release(self, pool_id: PoolId) -> None:
+        routing = self._machine.memory.allocator.routing
+        routing.release(pool_id)
+        if routing.private[pool_id].use_count == 0:
+            self._machine.captures.forget_pool(pool_id)
 
     def _takes(self, stream: int) -> bool:
         """Tell whether memory for a stream comes from the graph's pool: the stream takes part in the capture."""

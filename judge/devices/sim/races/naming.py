@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import FrameType
+from weakref import WeakKeyDictionary
 
 from judge.devices.sim.sites import is_foreign
 
-MAX_FRAMES = 40
+MAX_FRAMES = 16
 """User frames that are searched, the innermost first."""
 
 
@@ -16,16 +17,31 @@ def find_variable(handle: int) -> str | None:
     """Return an expression of the user's code for the stream with a handle, or ``None`` if none is in sight.
 
     Local variables come first, then attributes of ``self``, then global variables; inner frames come before outer
-    ones. Only objects whose class has a ``cuda_stream`` are asked, so none of the user's code is run.
+    ones. Only objects of torch's own classes are asked, so none of the user's code is run.
     """
+    searched: list[object] = []
     for frame in _user_frames():
         owner = frame.f_locals.get("self")
         attributes = getattr(owner, "__dict__", {}) if owner is not None else {}
         for prefix, names in (("", frame.f_locals), ("self.", attributes), ("", frame.f_globals)):
-            for name, value in _copy(names):
-                if _is_stream(value, handle):
+            if any(names is other for other in searched) or not isinstance(names, dict):
+                continue
+            searched.append(names)
+            for name, value in list(names.items()):  # another thread may add a variable meanwhile
+                kind = type(value)
+                is_stream = _is_stream_class.get(kind)
+                if is_stream is None:
+                    is_stream = _is_stream_class[kind] = _has_handle(kind)
+                if is_stream and value.cuda_stream == handle:
                     return f"{prefix}{name}"
     return None
+
+
+_is_stream_class: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def _has_handle(kind: type) -> bool:
+    return hasattr(kind, "cuda_stream") and any(base.__module__.startswith("torch") for base in kind.__mro__)
 
 
 def _user_frames() -> Iterator[FrameType]:
@@ -36,15 +52,3 @@ def _user_frames() -> Iterator[FrameType]:
             left -= 1
             yield frame
         frame = frame.f_back
-
-
-def _copy(names: object) -> Iterable[tuple[str, object]]:
-    # Another thread may add a variable meanwhile.
-    return list(names.items()) if isinstance(names, dict) else ()
-
-
-def _is_stream(value: object, handle: int) -> bool:
-    kind = type(value)
-    if not hasattr(kind, "cuda_stream") or not any(base.__module__.startswith("torch") for base in kind.__mro__):
-        return False
-    return bool(getattr(value, "cuda_stream", None) == handle)

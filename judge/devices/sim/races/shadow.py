@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from threading import RLock
 
 from judge.devices.sim.races.advice import Reporter
 from judge.devices.sim.races.cells import Cells, Record, Track
@@ -66,6 +67,8 @@ class Shadow:
         """Clock of each actor's last operation in the cells."""
         self._stores = 0
         self._prune_at = PRUNE_STORES
+        self._lock = RLock()
+        """Held where cells change: programs launch from several threads."""
 
     # Operations
 
@@ -88,11 +91,12 @@ class Shadow:
             if len(log) >= LOG_LIMIT:
                 self._shorten_log()
             return ()
-        if self._sole != SEVERAL and not self._admit(actor):
-            if actor != HOST:
-                self._log.append((vector[actor], reads, writes, name, site))
-            return ()
-        return self._compare(actor, vector, reads, writes, (vector[actor], name, site))
+        with self._lock:
+            if self._sole != SEVERAL and not self._admit(actor):
+                if actor != HOST:
+                    self._log.append((vector[actor], reads, writes, name, site))
+                return ()
+            return self._compare(actor, vector, reads, writes, (vector[actor], name, site))
 
     def replay(self, actor: int, vector: Vector, footprint: Footprint, site: Site) -> Sequence[Race]:
         """Enter the replay of a graph, one step of its stream, and return the races that it is the first to show.
@@ -139,13 +143,12 @@ class Shadow:
             size: bytes.
             stream: handle of the stream that the block belongs to.
         """
-        self._owners.begin(address, size, stream)
-        if self._sole == SEVERAL:
-            self._cells.begin(address, address + size)
-        elif self._log:
-            self._log.append((self._log[-1][0], (Access(address, address + size),), (), _BEGIN, UNKNOWN))
-        elif self._newest:
-            self._cells.begin(address, address + size)
+        with self._lock:
+            self._owners.begin(address, size, stream)
+            if self._sole != SEVERAL and self._log:
+                self._log.append((self._log[-1][0], (Access(address, address + size),), (), _BEGIN, UNKNOWN))
+            elif self._newest:
+                self._cells.begin(address, address + size)
 
     def end(self, address: int, size: int, stream: int | None = None) -> None:
         """Note that the owner of some bytes gave them up; accesses that may still race stay with the bytes."""
@@ -154,13 +157,20 @@ class Shadow:
 
     def forget(self, address: int, size: int) -> None:
         """Forget what was done to bytes that go back to the driver, which waits for the device first."""
-        self._apply_log()
-        self._cells.forget(address, address + size)
+        with self._lock:
+            self._apply_log()
+            self._cells.forget(address, address + size)
 
     def settle(self) -> None:
         """Forget everything if the host knows all of it to be over. Called whenever the host has learnt something."""
         if self._sole == NOBODY:
             return
+        with self._lock:
+            self._clear_if_known()
+
+    # Inside
+
+    def _clear_if_known(self) -> None:
         host = self._host
         if self._log and self._log[-1][0] > clock_of(host, self._sole):
             return
@@ -172,8 +182,6 @@ class Shadow:
         self._newest.clear()
         self._stores = 0
         self._sole = NOBODY
-
-    # Inside
 
     def _admit(self, actor: int) -> bool:
         """Tell whether an actor that is not the sole one finds anything to be compared with."""
@@ -188,8 +196,9 @@ class Shadow:
         return True
 
     def _shorten_log(self) -> None:
-        self.settle()
-        self._apply_log()
+        with self._lock:
+            self.settle()
+            self._apply_log()
 
     def _apply_log(self) -> None:
         """Enter the log into the cells, without what the host knows to be over."""

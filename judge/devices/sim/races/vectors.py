@@ -18,11 +18,6 @@ def clock_of(vector: Vector, actor: int) -> int:
     return vector[actor] if actor < len(vector) else 0
 
 
-def knows(vector: Vector, actor: int, clock: int) -> bool:
-    """Tell whether the step of ``actor`` at ``clock`` happened before the vector's owner's next step."""
-    return actor < len(vector) and vector[actor] >= clock
-
-
 def merge(vector: Vector, other: Vector) -> None:
     """Let the owner of ``vector`` know all that ``other`` knows: ``vector`` is changed in place."""
     if len(vector) < len(other):

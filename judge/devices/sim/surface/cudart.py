@@ -22,7 +22,7 @@ class Cudart:
     Args:
         machine: the device.
 
-    Source: ``initCudartBindings`` in torch/csrc/cuda/shared/cudart.cpp, torch 2.13.
+    Source: ``initCudartBindings`` of torch._C, torch 2.13.
     """
 
     cudaError = CudaStatus
@@ -53,7 +53,7 @@ class Cudart:
 
     def cudaMemGetInfo(self, device: int = 0) -> tuple[int, int]:  # noqa: ARG002  # CUDA's name
         """Return the free and the total bytes of the device."""
-        driver = self._machine.memory.allocator.driver
+        driver = self._machine.memory.driver
         return driver.free_bytes, driver.total_bytes
 
     def cudaHostRegister(self, address: int, size: int, flags: int) -> CudaStatus:  # noqa: ARG002  # CUDA's name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import torch
 
+from judge.devices.sim.errors import NotSimulated
 from judge.devices.sim.graphs.drawing import draw_graph
 from judge.devices.sim.graphs.frozen import BARE
 from judge.devices.sim.graphs.graph import Graph
@@ -57,6 +58,15 @@ class GraphBase:
         if not self._graph.end():
             warnings.warn(_EMPTY, UserWarning, stacklevel=2)
 
+    def capture_end_pre(self) -> None:
+        """End the capture and keep what was captured until :meth:`capture_end_post`; new in torch 2.14."""
+        if not self._graph.finish():
+            warnings.warn(_EMPTY, UserWarning, stacklevel=3)
+
+    def capture_end_post(self) -> None:
+        """Forget what was captured unless it is to be kept; new in torch 2.14."""
+        self._graph.discard()
+
     def instantiate(self) -> None:
         """Make what was captured ready to be replayed."""
         self._graph.instantiate()
@@ -74,9 +84,22 @@ class GraphBase:
         """Return the id of the pool that the graph's memory comes from."""
         return self._graph.pool_id
 
+    def pools(self) -> list[PoolId]:
+        """Return the ids of all pools that the graph holds; new in torch 2.14."""
+        return self._graph.pool_ids
+
+    def _retain_pool(self, pool: PoolId) -> None:
+        self._graph.retain_pool(pool)
+
+    @property
+    def _has_graph_exec(self) -> bool:
+        return self._graph.is_instantiated
+
     def enable_debug_mode(self) -> None:
-        """Keep every graph that is captured from now on, so that it can be dumped."""
+        """Allow dumps from now on; torch 2.14 keeps the graph for it."""
         self._machine.captures.is_debugging = True
+        if hasattr(self, "_keep_graph"):
+            self._graph.is_kept = True
 
     def debug_dump(self, debug_path: str) -> None:
         """Write a drawing of the graph, if it is kept."""
@@ -87,6 +110,12 @@ class GraphBase:
         if self._graph.nodes is not None:
             warnings.warn(f"DEBUG: calling cudaGraphDebugDotPrint() with {debug_path}", UserWarning, stacklevel=2)
             Path(debug_path).write_text(draw_graph(self._graph.nodes), encoding="utf-8")
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # it never returns
+        """Say what is not simulated."""
+        if name.endswith(("_to_if_node", "_to_while_node", "_conditional_node", "_for_current_node")):
+            raise NotSimulated(f"torch.cuda.CUDAGraph.{name}", "conditional nodes are not simulated")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def raw_cuda_graph(self) -> int:
         """Return a number that stands for the ``cudaGraph_t``."""
@@ -121,3 +150,13 @@ def install(simulation: Simulation, patches: Patches) -> None:
         patches.set(torch._C, name, value)
         patches.set(torch.cuda.graphs, name, value)
     patches.set(torch._C, "_CUDAGraph", base)
+    for name in ("_cuda_runtime", "_cuda_driver"):
+        patches.set(torch.cuda.graphs, name, None)  # they would take our handles for real ones
+    if hasattr(torch.cuda.graphs, "_dump_graph_dot"):
+        patches.set(torch.cuda.graphs, "_dump_graph_dot", _dump_graph)
+
+
+def _dump_graph(graph: GraphBase, path: str, *, verbose: bool = True) -> None:  # noqa: ARG001  # part of the interface
+    """Write a drawing of a graph that is kept, as torch 2.14 does without asking for debug mode."""
+    graph.raw_cuda_graph()
+    Path(path).write_text(draw_graph(graph._graph.nodes or []), encoding="utf-8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from judge.devices.sim import storages
 from judge.devices.sim.errors import NotSimulated
 from judge.devices.sim.provision import read_options
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
 
 POOLS_KEY = "reserved_bytes_by_private_pools"
+HAS_POOLS = POOLS_KEY in (torch.cuda.memory.memory_stats.__doc__ or "")
+"""Whether this version's Python code knows these statistics; an older one can't flatten pool ids."""
 
 
 class MemoryCalls:
@@ -110,7 +114,9 @@ class MemoryCalls:
         memory = self._machine.memory
         memory.lifetimes.settle()
         nested: dict[str, Any] = memory.allocator.memory_stats_as_nested()
-        nested[POOLS_KEY] = {tuple(map(int, key.split("_"))): figures for key, figures in nested[POOLS_KEY].items()}
+        by_pool = nested.pop(POOLS_KEY)
+        if HAS_POOLS:
+            nested[POOLS_KEY] = {tuple(map(int, key.split("_"))): figures for key, figures in by_pool.items()}
         return nested
 
     def reset_accumulated(self, device: int) -> None:

@@ -25,7 +25,7 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
     patches.wrap(torch._C, "_group_tensors_by_device_and_dtype", _group_as_cuda)
     for owner in (F, torch._C._nn):
         patches.wrap(owner, "one_hot", _encode_without_check)
-    patches.set(torch.nn.RNNBase, "flatten_parameters", lambda self: None)
+    patches.set(torch.nn.RNNBase, "flatten_parameters", lambda _: None)
     for owner in (torch, torch._VF):
         patches.wrap(owner, "dropout", _drop_in_one_kernel)
         patches.wrap(owner, "dropout_", _drop_in_place)

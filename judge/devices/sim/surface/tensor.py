@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
+from judge.devices.sim.errors import NotSimulated
 from judge.devices.sim.surface.places import CUDA, read_device
 from judge.devices.sim.surface.streams import engine_of
 from judge.devices.sim.tensors.membership import is_device, is_pinned
@@ -78,8 +79,6 @@ def _install_exits(simulation: Simulation, patches: Patches) -> None:
                 f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} "
                 "If CUDA data is required use tensor.cuda() to copy tensor to device memory."
             )
-        from judge.devices.sim.errors import NotSimulated
-
         raise NotSimulated("Tensor.__cuda_array_interface__", "other libraries would read the address on a GPU")
 
     patches.set(Tensor, "tolist", tolist)
@@ -113,14 +112,14 @@ def _name_call(simulation: Simulation, stock: Callable[[Tensor], Any], written: 
 
 def _install_memory(simulation: Simulation, patches: Patches) -> None:
     execution, machine = simulation.execution, simulation.machine
-    stock_pin, stock_share, stock_is_shared = _base.pin_memory, Tensor.share_memory_, Tensor.is_shared
+    stock_share, stock_is_shared = Tensor.share_memory_, Tensor.is_shared
 
     def record_stream(self: Tensor, stream: Value) -> None:
         if not is_device(self):
             raise NotImplementedError("Could not run 'aten::record_stream' with arguments from the 'CPU' backend.")
         machine.memory.record_stream(execution.find_block(self), engine_of(stream).handle)
 
-    def pin_memory(self: Tensor, device: Value = None) -> Tensor:
+    def pin_memory(self: Tensor, device: Value = None) -> Tensor:  # noqa: ARG001  # torch's signature
         if is_pinned(self):
             return self
         if is_device(self):
@@ -133,7 +132,7 @@ def _install_memory(simulation: Simulation, patches: Patches) -> None:
         dtype = kwargs.pop("dtype", None) or (data.dtype if isinstance(data, Tensor) else self.dtype)
         return torch.tensor(data, dtype=dtype, device=place, **kwargs)
 
-    def is_pinned_(self: Tensor, device: Value = None) -> bool:
+    def is_pinned_(self: Tensor, device: Value = None) -> bool:  # noqa: ARG001  # torch's signature
         return is_pinned(self)
 
     def share_memory_(self: Tensor) -> Tensor:
@@ -142,7 +141,6 @@ def _install_memory(simulation: Simulation, patches: Patches) -> None:
     def is_shared(self: Tensor) -> bool:
         return is_device(self) or stock_is_shared(self)
 
-    del stock_pin
     patches.set(Tensor, "record_stream", record_stream)
     patches.set(Tensor, "pin_memory", pin_memory)
     patches.set(Tensor, "is_pinned", is_pinned_)

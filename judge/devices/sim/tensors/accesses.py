@@ -30,10 +30,10 @@ def access_of(tensor: torch.Tensor) -> Access | None:
     item_bytes = _element_size(tensor)
     if _is_contiguous(tensor):
         return Access(low, low + count * item_bytes, None, item_bytes, _DTYPE_NAMES[_dtype(tensor)])
-    return _describe_strided(tensor, low, item_bytes, count)
+    return _describe_strided(tensor, low, item_bytes)
 
 
-def _describe_strided(tensor: torch.Tensor, low: int, item_bytes: int, count: int) -> Access:
+def _describe_strided(tensor: torch.Tensor, low: int, item_bytes: int) -> Access:
     name = _DTYPE_NAMES[_dtype(tensor)]
     span = item_bytes
     distinct = 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from torch._C import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch._C import DispatchKey, _ForceDispatchKeyGuard, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch._C import _dispatch_tls_local_exclude_set as _exclude_set
+from torch._C import _dispatch_tls_local_include_set as _include_set
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, transfers
 from judge.devices.sim.tensors.execution import Execution
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
+_CONJUGATE, _NEGATIVE = DispatchKey.Conjugate, DispatchKey.Negative
 _HANDLER_MODULES = (dropout, indexing, resizing, scalars, transfers)
 """Imported for the handlers that they register."""
 
@@ -50,10 +53,13 @@ class SimulationMode(TorchDispatchMode):
             return rule.handler(self._execution, rule, func, args, kwargs or {})
         if rule.is_composite or rule.is_foreign:
             _push_on_torch_dispatch_stack(self)
+            views = _ForceDispatchKeyGuard(_include_set(), _exclude_set().remove(_CONJUGATE).remove(_NEGATIVE))
+            views.__enter__()  # what dispatch turned off above us must be on again: lazy conjugates
             try:
                 if rule.is_foreign:
                     return foreign.run(self._execution, rule, func, args, kwargs or {})
                 return func.decompose(*args, **(kwargs or {}))  # only inference mode delivers these whole
             finally:
+                views.__exit__(None, None, None)
                 _pop_torch_dispatch_stack(None)
         return self._execution.run(rule, func, args, kwargs or {})

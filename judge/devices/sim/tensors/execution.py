@@ -91,7 +91,7 @@ class Execution:
         machine = self.machine
         if rule.has_generator or rule.draws_with is not None:
             op, kwargs = self._give_generator(rule, op, args, kwargs)
-        if rule.uses_matrices:
+        if rule.uses_libraries:
             machine.libraries.prepare(rule.name, machine.current)
         reads = [] if rule.reads_nothing else _accesses(operands.read)
         if rule.wait is not None:
@@ -179,7 +179,7 @@ class Execution:
         is_seen = wait.is_seen_by_debug_mode
         self.refuse_wait(wait.kind, wait.call, is_seen_by_debug_mode=is_seen)
         machine = self.machine
-        machine.launch(machine.cost.kernel(rule.name, read_bytes=_span(reads)), reads, ())
+        machine.launch(machine.cost.kernel(rule.kernel, read_bytes=_span(reads)), reads, ())
         for _ in range(count):
             self.wait_for(machine.current, wait.kind, wait.call, is_seen_by_debug_mode=is_seen)
 
@@ -313,7 +313,7 @@ class Execution:
         made = result if isinstance(result, Tensor) else first
         demand = NOTHING if rule.assess is None else rule.assess(args, kwargs, result)
         work = machine.cost.kernel(
-            rule.name,
+            rule.kernel,
             flops=demand.flops,
             read_bytes=_span(reads),
             written_bytes=_span(writes),

@@ -90,4 +90,4 @@ def _keep_undecided(execution: Execution, result: Value) -> Value:
     if Ranges.undecided_low <= _data_ptr(result) < Ranges.undecided_high:
         return result
     kept = execution.undecided.new(result.size(), result.stride(), result.dtype)
-    return _copy(kept, result)
+    return kept.zero_() if result._is_zerotensor() else _copy(kept, result)

@@ -14,7 +14,8 @@ from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 if TYPE_CHECKING:
     from judge.devices.sim.tensors.execution import Execution
 
-_CUDA = torch._C.DispatchKey.CUDA
+_CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
+_HOST = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _HOST_KEYS = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
 
 
@@ -26,9 +27,9 @@ def run(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywo
     """
     operands = scan(rule, args, kwargs)
     if not operands.is_any_device:
-        return op(*args, **kwargs)
+        return op.redispatch(_HOST, *args, **kwargs)
     if torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CUDA"):
-        return op._op_dk(_CUDA, *args, **kwargs)
+        return op.redispatch(_CUDA, *args, **kwargs)
     if not any(torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key) for key in _HOST_KEYS):
         raise NotSimulated(op.name(), "it has no kernel for the host that could compute in its place")
-    return execution.decide_result(op(*args, **kwargs))
+    return execution.decide_result(op.redispatch(_HOST, *args, **kwargs))

@@ -33,13 +33,14 @@ class Slot(NamedTuple):
 
 MAKES_NO_KERNEL = frozenset({
     "empty", "empty_strided", "empty_permuted", "empty_like", "new_empty", "new_empty_strided", "set_", "resize_",
-    "_reshape_alias", "_has_compatible_shallow_copy_type", "is_same_size", "_fused_sdp_choice", "_assert_tensor_metadata",
+    "_reshape_alias", "_has_compatible_shallow_copy_type", "is_same_size", "_fused_sdp_choice",
+    "_assert_tensor_metadata",
 })  # fmt: skip
 """Ops that leave the device nothing to do."""
 
 READS_NOTHING = frozenset({
-    "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like", "new_zeros", "new_ones", "new_full",
-    "empty_like", "new_empty", "new_empty_strided",
+    "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like", "new_zeros", "new_ones",
+    "new_full", "empty_like", "new_empty", "new_empty_strided",
 })  # fmt: skip
 """Ops that look at a tensor's shape only."""
 
@@ -89,15 +90,16 @@ class Rule:
     """
 
     __slots__ = (
-        "accepts_host", "assess", "draws_with", "fill", "handler", "has_device", "has_generator", "is_atomic", "is_composite", "is_foreign",
-        "is_pointwise", "makes_kernel", "name", "op", "reads_nothing", "slots", "uses_matrices",
-        "wait", "wrapper",
+        "accepts_host", "assess", "draws_with", "fill", "handler", "has_device", "has_generator", "is_atomic",
+        "is_composite", "is_foreign", "is_pointwise", "kernel", "makes_kernel", "name", "reads_nothing", "slots",
+        "uses_libraries", "wait", "wrapper",
     )  # fmt: skip
 
     def __init__(self, op: Op) -> None:
         schema = op._schema
-        self.op = op
         namespace, _, self.name = schema.name.partition("::")
+        self.kernel = self.name.replace("_for_cpu", "")
+        """How reports and the cost model call it."""
         self.is_foreign = namespace not in OWN_NAMESPACES
         slots = [
             Slot(index, argument.name, "List" in str(argument.type), _is_written(argument))
@@ -120,7 +122,7 @@ class Rule:
         self.reads_nothing = self.name in READS_NOTHING
         self.fill = FILLS.get(self.name) if "out" not in {a.name for a in schema.arguments} else None
         self.is_atomic = self.name in ATOMIC
-        self.uses_matrices = self.name in USES_MATRIX_LIBRARY
+        self.uses_libraries = self.name in USES_MATRIX_LIBRARY or "linalg_" in self.name
         self.accepts_host = self.name in ACCEPTS_HOST_TENSORS
         self.is_pointwise = torch.Tag.pointwise in op.tags
         self.wrapper = _name_wrapper(self.name, schema.overload_name)
@@ -128,7 +130,7 @@ class Rule:
 
 
 _NOT_STRUCTURED = frozenset({
-    "index_select", "embedding", "native_layer_norm", "convolution", "nll_loss_forward", "masked_select", "bmm_", "cat_",
+    "index_select", "embedding", "native_layer_norm", "convolution", "nll_loss_forward", "masked_select",
     "native_batch_norm", "embedding_dense_backward", "take", "masked_scatter_",
 })  # fmt: skip
 

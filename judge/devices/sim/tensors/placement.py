@@ -36,10 +36,12 @@ def place(machine: Machine, tensor: Tensor) -> tuple[Tensor, Access | None]:
     access = access_of(target)
     if access is not None:
         machine.preserve((access,))
-        if dtype.is_complex:  # a conjugate view is resolved on the way
+        if dtype.is_complex and not tensor._is_zerotensor():  # a conjugate view is resolved on the way
             _copy(target, tensor)
-        else:
-            ctypes.memmove(access.low, _data_ptr(tensor), access.high - access.low)
+        elif source := _data_ptr(tensor):
+            ctypes.memmove(access.low, source, access.high - access.low)
+        else:  # autograd's zeros without memory
+            ctypes.memset(access.low, 0, access.high - access.low)
     return target, access
 
 

@@ -1,4 +1,4 @@
-"""Asynchronous copies out of pinned memory that may not have run yet: they send what the host writes meanwhile. (torch)"""
+"""Copies out of pinned memory that may not have run yet: they send what the host writes meanwhile. (torch)"""
 
 from __future__ import annotations
 

@@ -403,4 +403,7 @@ def test_a_kept_graph_is_drawn_and_instantiated_on_request(simulation, tmp_path)
     assert [2.0] * 4 == y.tolist()
     assert (1, 0) == tuple(graph.pool())
     graph.reset()
-    assert "Called CUDAGraph::replay without a preceding successful capture." == catch(graph.replay)
+    assert catch(graph.replay) in (
+        "Called CUDAGraph::replay without a preceding successful capture.",
+        "capture_end() must have been called before calling instantiate",  # torch 2.14
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from collections.abc import Callable
 
@@ -13,7 +14,7 @@ from judge.devices.sim.races.report import Race
 from judge.devices.sim.races.second_look import SecondLook
 from judge.devices.sim.races.undo import Undo
 from judge.devices.sim.races.values import show_element
-from judge.devices.sim.races.vectors import HOST
+from judge.devices.sim.races.vectors import HOST, merge
 from tests.devices.sim.races.timeline import COMPUTE, COPY, MAIN, Timeline, span
 
 X, Y = 0, 64
@@ -201,6 +202,40 @@ def test_restoring_follows_several_writes_back(device: Device) -> None:
         return float(struct.unpack("<f", undo.restore(X, X + 4, lambda image: image.clock > kept))[0])
 
     assert [3.0, 2.0, 0.0] == [restore(kept) for kept in (3, 2, 0)]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_undoing_leaves_what_the_ordered_writes_alone_would(seed: int) -> None:
+    """Random writes and waits: undone are exactly those that an actor's next step is not ordered after."""
+    choose = random.Random(seed)
+    device = Device()
+    actors = (MAIN, COPY, COMPUTE)
+    writes: list[tuple[int, int, Access, float]] = []
+    for value in range(1, 40):
+        actor = choose.choice(actors)
+        if choose.random() < 0.3:
+            device.timeline.wait(choose.choice((*actors, HOST)), actor)
+            continue
+        low = 4 * choose.randrange(32)
+        count, step = choose.randrange(1, 8), choose.choice((4, 4, 8, 12))
+        access = Access(low, low + (count - 1) * step + 4, ((count, step),) if step > 4 else None, 4, "float32")
+        places = range(low, access.high, step)
+
+        def effect(places: range = places, value: int = value) -> None:
+            for place in places:
+                device.put(place, float(value))
+
+        device.run(actor, [], [access], effect, "fill_")
+        writes.append((actor, device.timeline.vectors[actor][actor], access, float(value)))
+        vector = device.timeline.vectors[choose.choice(actors)].copy()
+        merge(vector, device.timeline.vectors[HOST])
+        expected = bytearray(256)
+        for writer, clock, written, number in writes:
+            if clock <= vector[writer]:
+                for place in range(written.low, written.high, written.strides[0][1] if written.strides else 4):
+                    struct.pack_into("<f", expected, place, number)
+        found = device.look._undo.restore(0, 256, lambda image, vector=vector: image.clock > vector[image.actor])
+        assert expected == found
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 import pytest
 
 from judge.devices.sim.races import shadow as shadow_module
@@ -256,3 +258,27 @@ def test_a_write_of_everything_makes_older_accesses_of_its_stream_superfluous(
     for _ in range(8):
         timeline.run(COPY, writes=[span(X, 512)])
     assert 2 == sum(len(track) for cell in timeline.shadow._cells for track in cell.tracks.values())
+
+
+def test_threads_may_launch_at_once() -> None:
+    """Several threads on streams of their own disturb neither the records nor each other."""
+    timeline = Timeline()
+    failures: list[BaseException] = []
+
+    def work(actor: int) -> None:
+        vector = [0, 0, 0, 0]
+        try:
+            for at in range(3000):
+                vector[actor] += 1
+                low = X + 4096 * actor + 64 * (at % 50)
+                timeline.shadow.begin(low, 64)
+                timeline.shadow.access(actor, list(vector), [span(low)], [span(low)], "add", Site("f", at, "g"))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [Thread(target=work, args=(actor,)) for actor in (MAIN, COPY, COMPUTE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ([], []) == (failures, timeline.shadow.races)

@@ -139,3 +139,9 @@ def test_ranges_and_profiler_switches_are_accepted(torch):
     with torch.cuda.nvtx.range("step {}", 1), torch.cuda.profiler.profile():
         torch.cuda.nvtx.mark("here")
     torch.cuda.nvtx.range_end(torch.cuda.nvtx.range_start("across threads"))
+
+
+def test_the_runtime_tells_free_memory_as_pytorch_does(torch):
+    """Two ways to the same figures."""
+    kept = torch.empty(1 << 20, device="cuda")
+    assert torch.cuda.mem_get_info() == torch.cuda.cudart().cudaMemGetInfo(kept.get_device())

@@ -17,6 +17,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # torch says that it lacks NumPy
     torch = pytest.importorskip("torch")
 
+from judge.devices.sim.surface.memory_calls import HAS_POOLS  # needs torch
+
 MIB = 1 << 20
 
 
@@ -71,9 +73,11 @@ def test_statistics_have_pytorch_s_names():
     with torch.cuda.use_mem_pool(pool):
         kept = make(1000)
     flat, nested = torch.cuda.memory_stats(), torch.cuda.memory_stats_as_nested_dict()
-    first, second = pool.id
-    assert 2 * MIB == nested["reserved_bytes_by_private_pools"][pool.id]["all"]["current"]
-    assert 2 * MIB == flat[f"reserved_bytes_by_private_pools.{first}_{second}.small_pool.current"]
+    if HAS_POOLS:
+        first, second = pool.id
+        assert 2 * MIB == nested["reserved_bytes_by_private_pools"][pool.id]["all"]["current"]
+        assert 2 * MIB == flat[f"reserved_bytes_by_private_pools.{first}_{second}.small_pool.current"]
+    assert 1024 == nested["allocated_bytes"]["small_pool"]["current"]
     assert (1, 1000, -1) == (flat["allocation.all.current"], flat["requested_bytes.all.peak"], flat["max_split_size"])
     del kept
 
@@ -238,7 +242,7 @@ def test_a_snapshot_tells_who_asked():
     )
     frame = used["frames"][0]
     assert (__file__, line) == (frame["filename"], frame["line"])
-    assert used["frames"] == torch.cuda.memory._allocation_traceback(kept.data_ptr())
+    assert used["frames"] == torch._C._cuda_allocationTraceback(kept.data_ptr())
     assert ["segment_alloc", "alloc"] == [entry["action"] for entry in snapshot["device_traces"][0]]
     assert [] == torch.cuda.memory._snapshot()["device_traces"][0]
     del kept
