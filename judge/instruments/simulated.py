@@ -86,6 +86,7 @@ class SimulatedInstruments:
             stopped_us=machine.clock.host_us,
             peak_allocated_bytes=meter.peak_allocated_bytes,
             peak_reserved_bytes=meter.peak_reserved_bytes,
+            notes=("races_forgotten",) if machine.shadow.forgotten else (),
             by_site=tuple(Owner(site, size) for site, size in machine.memory.footprint.read(meter)),
         )
 

@@ -125,3 +125,14 @@ def test_a_trace_is_cut_to_what_the_host_called_meanwhile() -> None:
         [work.correlation for work in trace.works],
         trace.count_launches(),
     )
+
+
+def test_a_warning_that_comes_late_belongs_to_the_call_that_waited() -> None:
+    """PyTorch holds warnings back until it returns: by then the call has ended, and others of the line may follow."""
+    trace = read_trace({"traceEvents": [runtime("cudaStreamSynchronize", 12, 30)]})
+    log = CallLog()
+    for one in (call("_local_scalar_dense", 10, 50), call("add", 60, 70)):
+        log.begin(one)
+    log.late_warnings.append((80_000, SITE))
+    (sync,) = find_syncs(log, trace, to_ns=lambda at_us: round(at_us * 1000), name_op=NAMES.get)
+    assert ("item", True) == (sync.kind, sync.is_seen_by_debug_mode)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from typing import Self
-
-import torch
+from typing import Any, Self
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # where there is no NumPy, torch says so on the way
+    warnings.simplefilter("ignore")  # where there is no NumPy, torch says so on the way; the user did not ask for it
+    import torch
     import torch.utils.flop_counter
 
 from judge.devices.sim.graphs.randomness import Randomness
@@ -48,7 +47,8 @@ class Simulation:
     def __init__(self, profile: str = "h200") -> None:
         if Simulation._present is not None:
             raise RuntimeError("the simulated device is installed already")
-        if torch.cuda.is_initialized():
+        cuda: Any = torch.cuda
+        if cuda.is_initialized():
             raise RuntimeError("torch has used a real GPU in this process: the simulated device needs a fresh one")
         self.machine = Machine(load_profile(profile))
         """The device and its host, without torch."""

@@ -9,6 +9,8 @@ from judge.devices.sim.sites import Site
 
 FARTHEST = 64
 """Earlier calls that are looked at for one that is still going on: calls nest, but not deeply."""
+SLACK_NS = 5000
+"""How far the profiler's time may be off."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,8 @@ class CallLog:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        self.late_warnings: list[tuple[int, Site]] = []
+        """Time and line of warnings that came when no call was going on: PyTorch may hold them back until a return."""
         self._starts: list[int] = []
 
     def begin(self, call: Call) -> None:
@@ -44,10 +48,14 @@ class CallLog:
         self._starts = [call.started_ns for call in self.calls]
 
     def find(self, at_ns: int) -> Call | None:
-        """Return the innermost call that a moment falls into.
+        """Return the innermost call that a moment falls into, give or take the precision of the profiler's clock.
 
         Precondition: ``index`` was called after the last ``begin``.
         """
+        moments = (at_ns, at_ns + SLACK_NS, at_ns - SLACK_NS)
+        return next((call for moment in moments if (call := self._find(moment)) is not None), None)
+
+    def _find(self, at_ns: int) -> Call | None:
         last = bisect_right(self._starts, at_ns) - 1
         for at in range(last, max(last - FARTHEST, -1), -1):
             if self.calls[at].ended_ns >= at_ns:

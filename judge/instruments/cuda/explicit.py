@@ -104,13 +104,12 @@ class ExplicitWaits:
         return listen
 
     def _note_warning(self) -> None:
-        """Put the warning down to the call that is going on, or to the line alone."""
-        now = time.perf_counter_ns()
+        """Put the warning down to the call that is going on, or to the line for now."""
         for call in reversed(self._log.calls[-8:]):
             if call.ended_ns == 0:
                 call.warnings += 1
                 return
-        self._log.begin(Call("synchronize", find_site(), now, now + 1, warnings=1))
+        self._log.late_warnings.append((time.perf_counter_ns(), find_site()))
 
 
 def _keep_filter_first(original: Callable[..., None]) -> Callable[..., None]:

@@ -19,6 +19,7 @@ from judge.instruments.observation import Race, Touch
 from judge.locale import pair
 
 MAX_RACES = 200
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 @dataclass(slots=True)
@@ -61,7 +62,9 @@ class Hazards:
         self._lives.clear()
 
     def note_use(self, tensor: torch.Tensor, stream: int, op: str, site: Site) -> None:
-        """Note that work on a stream uses a tensor's memory."""
+        """Note that work on a stream uses a tensor's memory; what only stands for a tensor has none."""
+        if type(tensor) not in PLAIN:
+            return
         address = tensor.untyped_storage().data_ptr()
         life = self._lives.get(address)
         if life is not None:
@@ -85,7 +88,8 @@ class Hazards:
 
         def begin(address: int, stack: StackSummary | None) -> None:
             create(address, stack)
-            if self._is_on:
+            # Without a stack it is a pointer that the sanitizer meets for the first time, and no allocation.
+            if self._is_on and stack is not None:
                 self._lives[address] = Life(torch.cuda.current_stream().cuda_stream)
 
         def end(address: int) -> None:

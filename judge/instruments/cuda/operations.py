@@ -49,7 +49,7 @@ class OperationMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTo
         if func is torch.ops.aten.record_stream.default:
             self._on_record(args[0], _handle_of(args[1]))
             return func(*args, **named)
-        name = func._schema.name.partition("::")[2]
+        name = str(func).split(".")[1] if str(func).startswith("aten.") else str(func)
         site = find_site()
         call = Call(name, site, time.perf_counter_ns())
         self._log.begin(call)

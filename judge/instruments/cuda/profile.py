@@ -13,19 +13,25 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity
 
+from judge.instruments.cuda.clocks import Line, fit_clock
 from judge.instruments.cuda.trace import Trace, read_trace
+
+PAUSES_S = (0.0, 0.0004, 0.0011, 0.0002, 0.0007)
+"""Pauses before the marks: uneven, so that they are known again among other synchronisations."""
+MARK = "cudaDeviceSynchronize"
 
 
 class Profile:
     """One recording of runtime calls and device work.
 
-    The profiler's clock is set against ours by a synchronisation of our own, the first one that it records.
+    The profiler's clock is set against ours by synchronisations of our own, some at the beginning and some at the
+    end, whose uneven distances are found again in the trace.
     """
 
     def __init__(self) -> None:
         self.started_ns = self.stopped_ns = 0
-        self._marked_ns = 0
-        self._offset_us = 0.0
+        self._marks: list[list[float]] = []
+        self._clock = Line(1.0, 0.0)
         self._profiler = torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
 
     def start(self) -> None:
@@ -33,32 +39,42 @@ class Profile:
         with _quiet():
             self._profiler.start()
         torch.cuda.synchronize()
-        self._marked_ns = time.perf_counter_ns()
-        torch.cuda.synchronize()
+        self._marks = [_make_marks()]
         self.started_ns = time.perf_counter_ns()
 
     def stop(self) -> Trace:
         """Return what was recorded between the two moments. *Synchronises: yes.*"""
         self.stopped_ns = time.perf_counter_ns()
         torch.cuda.synchronize()
+        self._marks.append(_make_marks())
         with _quiet():
             self._profiler.stop()
         trace = self._export()
-        marks = [call for call in trace.calls if call.name == "cudaDeviceSynchronize"]
-        if len(marks) < 2:
+        seen = [call.started_us for call in trace.calls if call.name == MARK]
+        if len(seen) < 2 * len(PAUSES_S):
             return Trace()
-        self._offset_us = self._marked_ns / 1e3 - marks[1].started_us
-        return trace.cut(self.started_ns / 1e3 - self._offset_us, self.stopped_ns / 1e3 - self._offset_us)
+        self._clock = fit_clock(seen, self._marks[0], self._marks[1])
+        return trace.cut(self._clock.invert(self.started_ns / 1e3), self._clock.invert(self.stopped_ns / 1e3))
 
     def to_ns(self, trace_us: float) -> int:
         """Return the host's time, in nanoseconds of ``perf_counter_ns``, of a moment of the trace."""
-        return round((trace_us + self._offset_us) * 1e3)
+        return round(self._clock.map(trace_us) * 1e3)
 
     def _export(self) -> Trace:
         with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
             path = Path(folder) / "trace.json"
             self._profiler.export_chrome_trace(str(path))
             return read_trace(json.loads(path.read_text(encoding="utf-8", errors="replace")))
+
+
+def _make_marks() -> list[float]:
+    """Synchronise at uneven distances; return when, in microseconds of our clock."""
+    marks = []
+    for pause_s in PAUSES_S:
+        time.sleep(pause_s)
+        marks.append(time.perf_counter_ns() / 1e3)
+        torch.cuda.synchronize()
+    return marks
 
 
 @contextlib.contextmanager

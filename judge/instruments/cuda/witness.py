@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 
-from judge.devices.sim.sites import UNKNOWN
+from judge.devices.sim.sites import UNKNOWN, Site
 from judge.instruments.cuda.calls import Call, CallLog
 from judge.instruments.cuda.trace import RuntimeCall, Trace, Work
 from judge.instruments.observation import Sync
@@ -53,11 +54,34 @@ def find_syncs(log: CallLog, trace: Trace, *, to_ns: Callable[[float], int], nam
             unplaced.append(_describe_unplaced(runtime, works.get(runtime.correlation), to_ns))
         else:
             waits.setdefault(id(call), (call, []))[1].append(runtime)
+    _place_late_warnings(log, [call for call, _ in waits.values()])
     for call in log.calls:
         if call.warnings and id(call) not in waits:
             waits[id(call)] = (call, [])
     placed = [sync for call, seen in waits.values() for sync in _describe(call, seen, trace, works, name_op)]
     return sorted(placed + unplaced, key=lambda sync: sync.started_us)
+
+
+def _place_late_warnings(log: CallLog, witnessed: list[Call]) -> None:
+    """Put each late warning down to the last call of its line that was seen to wait, else to the last of its line."""
+    if not log.late_warnings:
+        return
+    indexes = [_index_by_site(calls) for calls in (witnessed, log.calls)]
+    for at_ns, site in log.late_warnings:
+        for index in indexes:
+            calls = index.get(site, [])
+            last = bisect_right(calls, at_ns, key=lambda call: call.started_ns) - 1
+            if last >= 0:
+                calls[last].warnings += 1
+                break
+
+
+def _index_by_site(calls: list[Call]) -> dict[Site, list[Call]]:
+    """Return the calls of each line, in the order of their starts."""
+    index: dict[Site, list[Call]] = {}
+    for call in sorted(calls, key=lambda call: call.started_ns):
+        index.setdefault(call.site, []).append(call)
+    return index
 
 
 def _describe(call: Call, seen: list[RuntimeCall], trace: Trace, works: dict[int, Work], name_op: Naming) -> list[Sync]:

@@ -38,13 +38,14 @@ TO_LOWER = ("prelu", "addmv", "addr", "mv")
 
 # Source of the lists: aten/src/ATen/autocast_mode.h, torch 2.13.
 
+_registry: Value = torch.library
 _REDUCED = (torch.float16, torch.bfloat16)
 _ELIGIBLE = (*_REDUCED, torch.float32)
 
 
 def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  # as every surface
     """Let regions for CUDA act on our tensors."""
-    libraries: list[torch.library.Library] = []
+    libraries: list[Value] = []
 
     def make_enter(stock: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def enter(self: Value) -> Value:
@@ -71,12 +72,17 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
 
     patches.wrap(autocast, "__enter__", make_enter)
     patches.wrap(autocast, "__exit__", make_exit)
-    patches.add_undo(lambda: [library._destroy() for library in libraries])
+    patches.add_undo(lambda: _destroy(libraries))
 
 
-def _register_lists() -> torch.library.Library:
+def _destroy(libraries: list[Value]) -> None:
+    for library in libraries:
+        library._destroy()
+
+
+def _register_lists() -> Value:
     """Teach the host's autocast key the ops that only CUDA's has."""
-    library = torch.library.Library("aten", "IMPL")
+    library: Value = _registry.Library("aten", "IMPL")
     for names, make in (
         (TO_FLOAT32, _make_float32),
         (TO_FLOAT32_RESULT, _make_float32_result),

@@ -56,7 +56,7 @@ class Crossing:
         before = context.transfer
         context.transfer = "h2d" if self.is_upload else "d2h"
         try:
-            return _to(  # type: ignore[no-any-return]
+            return _to(
                 tensor, dtype=self.dtype or tensor.dtype, non_blocking=self.is_async, copy=True,
                 memory_format=self.memory_format,
             )  # fmt: skip
@@ -90,9 +90,9 @@ def install(simulation: Simulation, patches: Patches) -> None:
         is_here = is_device(self)
         is_wanted = is_here if device is None else device.type == "cuda"
         if device is not None and device.type not in ("cpu", "cuda"):
-            return _to(self, device, dtype or self.dtype, is_async, is_copy, memory_format=memory_format)  # type: ignore[no-any-return]
+            return _to(self, device, dtype or self.dtype, is_async, is_copy, memory_format=memory_format)
         if is_wanted == is_here:
-            return _to(self, dtype=dtype or self.dtype, copy=is_copy, memory_format=memory_format)  # type: ignore[no-any-return]
+            return _to(self, dtype=dtype or self.dtype, copy=is_copy, memory_format=memory_format)
         crossing = Crossing(context, is_upload=is_wanted, dtype=dtype, is_async=is_async, memory_format=memory_format)
         with context.named("Tensor.to"):
             return crossing.run(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch.overrides import _get_current_function_mode_stack
+from torch import overrides
 from torch.utils._device import DeviceContext
 
 from judge.devices.sim.surface.streams import check_index
@@ -11,6 +11,7 @@ from judge.devices.sim.tensors.values import Value
 
 CUDA = torch.device("cuda", 0)
 CPU = torch.device("cpu")
+_overrides: Value = overrides
 
 
 def read_device(value: Value, call: str) -> torch.device:
@@ -35,7 +36,9 @@ def read_device(value: Value, call: str) -> torch.device:
 
 def find_default_device() -> torch.device:
     """Return the device for factories: that of the innermost ``with torch.device(...)``, else the default device."""
-    for mode in reversed(_get_current_function_mode_stack()):  # torch.get_default_device would come back to us
+    for mode in reversed(
+        _overrides._get_current_function_mode_stack()
+    ):  # torch.get_default_device would come back to us
         if isinstance(mode, DeviceContext):
             return read_device(mode.device, "torch.device")
     return CPU

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 def install(simulation: Simulation, patches: Patches) -> None:
     """Let ``repr`` of a tensor of the device, or of pinned memory, pass through dispatch: torch turns modes off."""
-    stock, context = _tensor_str._str, simulation.context
+    text: Value = _tensor_str
+    stock, context = text._str, simulation.context
 
     def describe(self: torch.Tensor, *, tensor_contents: Value = None) -> str:
         if not (is_device(self) or is_pinned(self)):
-            return stock(self, tensor_contents=tensor_contents)
+            plain: str = stock(self, tensor_contents=tensor_contents)
+            return plain
         with torch.no_grad(), context.named("repr(Tensor)"):
             guard = torch._C._DisableFuncTorch()
-            text = _tensor_str._str_intern(self, tensor_contents=tensor_contents)
+            described: str = text._str_intern(self, tensor_contents=tensor_contents)
             del guard
-            return text
+            return described
 
     patches.set(_tensor_str, "_str", describe)

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from judge.devices.sim.patches import Patches
 
 Storage = torch.UntypedStorage
-_stock_device = torch._C.StorageBase.device.__get__
+_stock: Value = Storage
+_base: Value = torch._C.StorageBase
+_stock_device = _base.device.__get__
 _copy = torch.ops.aten.copy_.default
 
 
 def install(simulation: Simulation, patches: Patches) -> None:
     """Let storages in device memory answer as CUDA storages do."""
     machine, context = simulation.machine, simulation.context
-    stock_clone, stock_to, stock_pinned = Storage.clone, Storage.to, Storage.is_pinned
-    stock_write = Storage._write_file
+    stock_clone, stock_to, stock_pinned = _stock.clone, _stock.to, _stock.is_pinned
+    stock_write = _stock._write_file
 
     def get_device(self: Storage) -> torch.device:
         return CUDA if is_device_storage(self) else _stock_device(self)
@@ -36,7 +38,8 @@ def install(simulation: Simulation, patches: Patches) -> None:
 
     def clone(self: Storage) -> Storage:
         if not is_device_storage(self):
-            return stock_clone(self)
+            cloned: Storage = stock_clone(self)
+            return cloned
         copied = make_on_device(self.nbytes())
         _copy(copied, _as_tensor(self))
         return copied.untyped_storage()
@@ -45,7 +48,8 @@ def install(simulation: Simulation, patches: Patches) -> None:
         place = read_device(device, "UntypedStorage.to")
         is_here = is_device_storage(self)
         if place.type not in ("cpu", "cuda"):
-            return stock_to(self, device=place, non_blocking=non_blocking)
+            moved: Storage = stock_to(self, device=place, non_blocking=non_blocking)
+            return moved
         if (place.type == "cuda") == is_here:
             return self
         with context.named("UntypedStorage.to"):
@@ -67,7 +71,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
         return stock_write(cpu(self), *args)
 
     def is_pinned(self: Storage, device: Value = "cuda") -> bool:
-        return machine.pinned.arena.base <= self.data_ptr() < machine.pinned.arena.end or stock_pinned(self, device)
+        return self.data_ptr() in machine.pinned.arena or bool(stock_pinned(self, device))
 
     patches.set(Storage, "device", property(get_device))
     patches.set(Storage, "is_cuda", property(is_device_storage))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from judge.devices.sim.patches import Patches
 
 Tensor = torch.Tensor
-_base = torch._C.TensorBase
+_base: Value = torch._C.TensorBase
+_tensor: Value = Tensor
 _stock_device = _base.device.__get__
 _NUMPY_TEXT = (
     "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
@@ -112,7 +113,7 @@ def _name_call(simulation: Simulation, stock: Callable[[Tensor], Any], written: 
 
 def _install_memory(simulation: Simulation, patches: Patches) -> None:
     execution, machine = simulation.execution, simulation.machine
-    stock_share, stock_is_shared = Tensor.share_memory_, Tensor.is_shared
+    stock_share, stock_is_shared = _tensor.share_memory_, _tensor.is_shared
 
     def record_stream(self: Tensor, stream: Value) -> None:
         if not is_device(self):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import torch
 
 from judge.devices.sim.races.geometry import Access
 
-_data_ptr = torch._C.TensorBase.data_ptr
-_element_size = torch._C.TensorBase.element_size
-_numel = torch._C.TensorBase.numel
-_is_contiguous = torch._C.TensorBase.is_contiguous
-_dtype = torch._C.TensorBase.dtype.__get__
+_base: Any = torch._C.TensorBase
+_data_ptr = _base.data_ptr
+_element_size = _base.element_size
+_numel = _base.numel
+_is_contiguous = _base.is_contiguous
+_dtype = _base.dtype.__get__
 
 _DTYPE_NAMES = {
     dtype: str(dtype).removeprefix("torch.") for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
@@ -31,6 +35,11 @@ def access_of(tensor: torch.Tensor) -> Access | None:
     if _is_contiguous(tensor):
         return Access(low, low + count * item_bytes, None, item_bytes, _DTYPE_NAMES[_dtype(tensor)])
     return _describe_strided(tensor, low, item_bytes)
+
+
+def find_accesses(tensors: Iterable[torch.Tensor]) -> list[Access]:
+    """Return the bytes of each tensor that has any."""
+    return [access for tensor in tensors if (access := access_of(tensor)) is not None]
 
 
 def _describe_strided(tensor: torch.Tensor, low: int, item_bytes: int) -> Access:

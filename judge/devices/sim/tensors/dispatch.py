@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch._C import DispatchKey, _ForceDispatchKeyGuard, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 from torch._C import _dispatch_tls_local_exclude_set as _exclude_set
 from torch._C import _dispatch_tls_local_include_set as _include_set
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils import _python_dispatch
 
 from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, transfers
 from judge.devices.sim.tensors.execution import Execution
@@ -16,7 +16,10 @@ _HANDLER_MODULES = (dropout, indexing, resizing, scalars, transfers)
 """Imported for the handlers that they register."""
 
 
-class SimulationMode(TorchDispatchMode):
+_Mode: Value = _python_dispatch.TorchDispatchMode
+
+
+class SimulationMode(_Mode):  # type: ignore[misc]  # torch gives its base no types
     """Hands each op to its handler, or to the general rule.
 
     Args:
@@ -53,7 +56,7 @@ class SimulationMode(TorchDispatchMode):
             return rule.handler(self._execution, rule, func, args, kwargs or {})
         if rule.is_composite or rule.is_foreign:
             _push_on_torch_dispatch_stack(self)
-            views = _ForceDispatchKeyGuard(_include_set(), _exclude_set().remove(_CONJUGATE).remove(_NEGATIVE))
+            views: Value = _ForceDispatchKeyGuard(_include_set(), _exclude_set().remove(_CONJUGATE).remove(_NEGATIVE))
             views.__enter__()  # what dispatch turned off above us must be on again: lazy conjugates
             try:
                 if rule.is_foreign:

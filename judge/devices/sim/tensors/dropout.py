@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from judge.devices.sim.tensors.accesses import access_of
 from judge.devices.sim.tensors.generators import DeviceGenerator
 from judge.devices.sim.tensors.membership import is_device
 from judge.devices.sim.tensors.oprules import HANDLERS, Op, Rule
@@ -35,9 +34,7 @@ def run_dropout(execution: Execution, rule: Rule, op: Op, args: Arguments, kwarg
     machine = execution.machine
     generator = execution.default_generator
     machine.randomness.check_draw(machine.current, generator)
-    access = access_of(tensor)
-    reads = [] if access is None else [access]
-    return execution.finish(rule, _drop, (tensor, rate), {"generator": generator}, reads)
+    return execution.finish(rule, _drop, (tensor, rate), {"generator": generator}, (tensor,), [])
 
 
 HANDLERS["native_dropout"] = run_dropout

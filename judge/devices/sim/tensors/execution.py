@@ -9,42 +9,29 @@ from typing import TYPE_CHECKING
 import torch
 
 from judge.devices.sim.errors import NotSimulated
-from judge.devices.sim.graphs.frozen import freeze_call
-from judge.devices.sim.ledger import ERROR
-from judge.devices.sim.storages import new_tensor
+from judge.devices.sim.sites import find_site
 from judge.devices.sim.tensors import factories, faults
-from judge.devices.sim.tensors.accesses import access_of
-from judge.devices.sim.tensors.demand import NOTHING
+from judge.devices.sim.tensors.accesses import access_of, find_accesses
 from judge.devices.sim.tensors.generators import DeviceGenerator, draw, find_generator, find_known
+from judge.devices.sim.tensors.hostwaits import HostWaits
+from judge.devices.sim.tensors.launching import launch
 from judge.devices.sim.tensors.membership import Ranges, is_device
 from judge.devices.sim.tensors.operands import Operands, scan
-from judge.devices.sim.tensors.oprules import FILL_VALUE, Op, Rule, Rules
-from judge.devices.sim.tensors.placement import place, place_nested, rerun
+from judge.devices.sim.tensors.oprules import Op, Rule, Rules
+from judge.devices.sim.tensors.placement import place, place_nested
 from judge.devices.sim.tensors.uploads import Uploads
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
-    from judge.devices.sim.cost import NumberClass
     from judge.devices.sim.machine import Machine
     from judge.devices.sim.races.geometry import Access
-    from judge.devices.sim.streams import Stream
+    from judge.devices.sim.sites import Site
     from judge.devices.sim.tensors.context import Context
     from judge.devices.sim.tensors.undecided import Undecided
 
 Tensor = torch.Tensor
 
-_CLASSES: dict[torch.dtype, NumberClass] = {
-    torch.float64: "f64",
-    torch.complex128: "f64",
-    torch.float32: "f32",
-    torch.complex64: "f32",
-    torch.float16: "f16",
-    torch.bfloat16: "f16",
-}
 _HOST = torch.device("cpu")
-_META = torch.device("meta")
-_fill = torch.ops.aten.fill_.Scalar
-_numel = torch._C.TensorBase.numel
 _untyped_storage = torch._C.TensorBase.untyped_storage
 
 
@@ -61,6 +48,7 @@ class Execution:
         self.machine = machine
         self.context = context
         self.undecided = undecided
+        self.waits = HostWaits(machine, context)
         self.uploads = Uploads(machine)
         self.rules = Rules()
         self.default_generator: DeviceGenerator
@@ -78,40 +66,30 @@ class Execution:
             if made is not NotImplemented:
                 return made
             if rule.fill is not None:
-                return self._fill(rule, op, args, kwargs)
+                return factories.fill(self, rule, op, args, kwargs)
             if "device" in kwargs:
                 kwargs = {**kwargs, "device": _HOST}
         elif not operands.is_any_device:
             return factories.run_on_host(self, rule, op, args, kwargs, operands)
         if operands.others:
             self._settle_others(rule, operands)
-        return self._run_on_device(rule, op, args, kwargs, operands)
-
-    def _run_on_device(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, operands: Operands) -> Value:
         machine = self.machine
-        if rule.has_generator or rule.draws_with is not None:
+        if rule.draws:
             op, kwargs = self._give_generator(rule, op, args, kwargs)
         if rule.uses_libraries:
             machine.libraries.prepare(rule.name, machine.current)
-        reads = [] if rule.reads_nothing else _accesses(operands.read)
         if rule.wait is not None:
-            self._wait_inside(rule, args, kwargs, reads)
+            self.waits.wait_inside(rule, args, kwargs, find_accesses(operands.read))
         writes: list[Access] = []
         if operands.written:
-            writes = _accesses(operands.written)
+            writes = find_accesses(operands.written)
             if rule.is_atomic:
                 writes = [access._replace(is_atomic=True) for access in writes]
             machine.preserve(writes)
-        return self.finish(rule, op, args, kwargs, reads, writes)
+        return self.finish(rule, op, args, kwargs, () if rule.reads_nothing else operands.read, writes)
 
     def finish(
-        self,
-        rule: Rule,
-        op: Op,
-        args: Arguments,
-        kwargs: Keywords,
-        reads: list[Access],
-        writes: Sequence[Access] = (),
+        self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords, read: Sequence[Tensor], writes: list[Access]
     ) -> Value:
         """Compute, place what is new, and launch.
 
@@ -120,68 +98,38 @@ class Execution:
             op: what computes, on bytes of the device as on the host's.
             args: its positional arguments.
             kwargs: its keyword arguments.
-            reads: the bytes that it reads.
+            read: the tensors of the device that it reads.
             writes: the bytes that it changes in place; they have been preserved.
         """
-        writes = list(writes)
-        is_new = bool(writes)
+        machine = self.machine
+        is_work = bool(writes)
+        site = find_site() if is_work else None
         try:
             result = op(*args, **kwargs)
         except (RuntimeError, IndexError) as error:
             result, writes = faults.answer(self, rule, op, args, kwargs, error)
-            is_new = True
+            is_work = True
         if isinstance(result, Tensor):
-            result, is_fresh = self._settle_result(rule, result, writes)
+            if not is_device(result):
+                site = site or find_site()
+                result = self._place(rule, result, writes, site)
+                is_work = True
         elif type(result) in (list, tuple):
-            parts = [self._settle_result(rule, p, writes) if isinstance(p, Tensor) else (p, True) for p in result]
-            result, is_fresh = type(result)([part for part, _ in parts]), any(fresh for _, fresh in parts)
+            parts = []
+            for part in result:
+                if isinstance(part, Tensor) and not is_device(part):
+                    site = site or find_site()
+                    part = self._place(rule, part, writes, site)
+                    is_work = True
+                parts.append(part)
+            result = type(result)(parts)
         else:
-            is_fresh = rule.wait is None
-        if (is_fresh or is_new) and rule.makes_kernel:
-            self._launch(rule, op, args, kwargs, result, reads, writes)
+            is_work = is_work or rule.wait is None
+        if is_work and rule.makes_kernel:
+            launch(machine, rule, op, args, kwargs, result, find_accesses(read), writes, site)
         else:
-            self.machine.clock.host_us += self.machine.profile.host.view_us
+            machine.clock.host_us += machine.profile.host.view_us
         return result
-
-    # Waits
-
-    def wait_for(self, stream: Stream, kind: str, call: str, *, is_seen_by_debug_mode: bool = True) -> None:
-        """Let the host wait for a stream in the user's name.
-
-        Args:
-            stream: what is waited for.
-            kind: sort of the wait, for the ledger.
-            call: what the user wrote, unless the surface knows better.
-            is_seen_by_debug_mode: whether sync debug mode speaks up first.
-
-        Synchronises: yes.
-        """
-        self.machine.synchronize_stream(
-            stream, kind=kind, call=self.context.call or call, is_seen_by_debug_mode=is_seen_by_debug_mode
-        )
-
-    def refuse_wait(self, kind: str, call: str, *, is_seen_by_debug_mode: bool = True) -> None:
-        """Raise what a wait would raise now, before anything takes effect; otherwise do nothing.
-
-        Raises:
-            RuntimeError: sync debug mode is ``error``, or the stream is being captured.
-        """
-        machine = self.machine
-        is_error = is_seen_by_debug_mode and machine.ledger.debug_mode == ERROR
-        if is_error or machine.current.capture is not None:
-            self.wait_for(machine.current, kind, call, is_seen_by_debug_mode=is_seen_by_debug_mode)
-
-    def _wait_inside(self, rule: Rule, args: Arguments, kwargs: Keywords, reads: list[Access]) -> None:
-        """Let the host wait for an op's first kernels, as often as CUDA's version does."""
-        wait = rule.wait
-        if wait is None or not (count := wait.count_for(args, kwargs)):
-            return
-        is_seen = wait.is_seen_by_debug_mode
-        self.refuse_wait(wait.kind, wait.call, is_seen_by_debug_mode=is_seen)
-        machine = self.machine
-        machine.launch(machine.cost.kernel(rule.kernel, read_bytes=_span(reads)), reads, ())
-        for _ in range(count):
-            self.wait_for(machine.current, wait.kind, wait.call, is_seen_by_debug_mode=is_seen)
 
     # Ops inside handlers
 
@@ -238,24 +186,10 @@ class Execution:
     def initialise(self) -> None:
         """Initialise ``torch.cuda``, as the first use of the device does: seeds that were set before take effect."""
         if not torch.cuda._initialized:
-            torch.cuda._lazy_init()
+            cuda: Value = torch.cuda
+            cuda._lazy_init()
 
     # Parts of an op on the device
-
-    def _fill(self, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Tensor:
-        """Make a tensor straight in device memory: one value in all elements, or what the last owner left there."""
-        shape = op(*args, **{**kwargs, "device": _META})
-        machine = self.machine
-        tensor = new_tensor(machine, shape.size(), shape.stride(), shape.dtype)
-        if not rule.makes_kernel:
-            machine.clock.host_us += machine.profile.host.view_us
-            return tensor
-        access = self.preserve(tensor)
-        value = rule.fill if rule.fill is not FILL_VALUE else kwargs.get("fill_value", args[-1])
-        _fill(tensor, value)
-        writes = [] if access is None else [access]
-        self._launch(rule, _fill, (tensor, value), {}, tensor, [], writes)
-        return tensor
 
     def _settle_others(self, rule: Rule, operands: Operands) -> None:
         """Decide about undecided tensors, and refuse tensors of the host where CUDA does.
@@ -281,68 +215,21 @@ class Execution:
             kwargs = {**kwargs, "generator": known}
             op = rule.draws_with or op
         else:
-            known = find_known(generator)
-            if known is None:
+            found = find_known(generator)
+            if found is None:
                 raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
+            known = found
         self.machine.randomness.check_draw(self.machine.current, known)
         return partial(draw, op, known), kwargs
 
-    def _settle_result(self, rule: Rule, tensor: Tensor, writes: list[Access]) -> tuple[Tensor, bool]:
-        """Move what an op made afresh to the device; return it and whether it was."""
-        if is_device(tensor):
-            return tensor, False
+    def _place(self, rule: Rule, tensor: Tensor, writes: list[Access], site: Site) -> Tensor:
+        """Move a tensor that an op made afresh to the device, and add its bytes to those written."""
         if tensor.layout is not torch.strided:
             raise NotSimulated(f"torch.{rule.name}", "sparse and jagged tensors of the device are not simulated")
-        placed, access = (place_nested if tensor.is_nested else place)(self.machine, tensor)
+        if tensor.is_nested:
+            placed, access = place_nested(self.machine, tensor)
+        else:
+            placed, access = place(self.machine, tensor, site)
         if access is not None:
             writes.append(access)
-        return placed, True
-
-    def _launch(
-        self,
-        rule: Rule,
-        op: Op,
-        args: Arguments,
-        kwargs: Keywords,
-        result: Value,
-        reads: list[Access],
-        writes: list[Access],
-    ) -> None:
-        machine = self.machine
-        first = _find_tensor(args)
-        made = result if isinstance(result, Tensor) else first
-        demand = NOTHING if rule.assess is None else rule.assess(args, kwargs, result)
-        work = machine.cost.kernel(
-            rule.kernel,
-            flops=demand.flops,
-            read_bytes=_span(reads),
-            written_bytes=_span(writes),
-            dtype_class="i" if made is None else _CLASSES.get(made.dtype, "i"),
-            elements=max(0 if first is None else _numel(first), 0 if made is None else _numel(made)),
-            row=demand.row,
-            matrices=demand.matrices,
-        )
-        stream = machine.current
-        redo: Value = None
-        if stream.capture is not None:
-            redo = freeze_call(op, args, kwargs, result)
-        elif machine.second_look is not None:
-            redo = partial(rerun, op, args, kwargs, result)
-        machine.launch(work, reads, writes, stream=stream, redo=redo)
-
-
-def _accesses(tensors: list[Tensor]) -> list[Access]:
-    return [access for tensor in tensors if (access := access_of(tensor)) is not None]
-
-
-def _span(accesses: list[Access]) -> int:
-    return sum([access.high - access.low for access in accesses])
-
-
-def _find_tensor(args: Arguments) -> Tensor | None:
-    for value in args:
-        if isinstance(value, Tensor):
-            return value
-        if type(value) in (list, tuple) and value and isinstance(value[0], Tensor):
-            return value[0]
-    return None
+        return placed

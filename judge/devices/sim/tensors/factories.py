@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from judge.devices.sim.sites import find_site
+from judge.devices.sim.storages import new_tensor
 from judge.devices.sim.tensors.generators import check_host, find_generator
+from judge.devices.sim.tensors.launching import launch
 from judge.devices.sim.tensors.membership import Ranges, is_pinned
 from judge.devices.sim.tensors.operands import Operands
-from judge.devices.sim.tensors.oprules import Op, Rule
+from judge.devices.sim.tensors.oprules import FILL_VALUE, Op, Rule
 from judge.devices.sim.tensors.placement import place_pinned
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 Tensor = torch.Tensor
 _HOST = torch.device("cpu")
+_META = torch.device("meta")
+_fill = torch.ops.aten.fill_.Scalar
 _data_ptr = torch._C.TensorBase.data_ptr
 _copy = torch.ops.aten.copy_.default
 
@@ -91,3 +96,24 @@ def _keep_undecided(execution: Execution, result: Value) -> Value:
         return result
     kept = execution.undecided.new(result.size(), result.stride(), result.dtype)
     return kept.zero_() if result._is_zerotensor() else _copy(kept, result)
+
+
+def fill(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywords) -> Tensor:
+    """Make a tensor straight in device memory: one value in all elements, or what the last owner left there.
+
+    Raises:
+        torch.OutOfMemoryError: the device has no memory for it; the host made nothing.
+    """
+    shape = op(*args, **{**kwargs, "device": _META})
+    machine = execution.machine
+    site = find_site()
+    tensor = new_tensor(machine, shape.size(), shape.stride(), shape.dtype, site=site)
+    if not rule.makes_kernel:
+        machine.clock.host_us += machine.profile.host.view_us
+        return tensor
+    access = execution.preserve(tensor)
+    value = rule.fill if rule.fill is not FILL_VALUE else kwargs.get("fill_value", args[-1])
+    _fill(tensor, value)
+    writes = [] if access is None else [access]
+    launch(machine, rule, _fill, (tensor, value), {}, tensor, (), writes, site)
+    return tensor

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _OUT_OF_RANGE = ("out of range", "out of bounds", "is out of bounds", "Assertion")
 _CHECKED_ON_DEVICE = frozenset({
     "index", "index_put_", "_index_put_impl_", "index_put", "index_select", "gather", "scatter", "scatter_",
-    "scatter_add", "scatter_add_", "embedding", "embedding_dense_backward", "take", "put_", "index_add", "index_add_", "index_copy_",
-    "index_fill_", "nll_loss_forward", "nll_loss2d_forward", "_assert_async", "_embedding_bag", "one_hot",
-    "scatter_reduce", "scatter_reduce_", "index_reduce_", "multinomial",
+    "scatter_add", "scatter_add_", "embedding", "embedding_dense_backward", "take", "put_", "index_add",
+    "index_add_", "index_copy_", "index_fill_", "nll_loss_forward", "nll_loss2d_forward", "_assert_async",
+    "_embedding_bag", "one_hot", "scatter_reduce", "scatter_reduce_", "index_reduce_", "multinomial",
 })  # fmt: skip
 """Ops whose indices (or probabilities) a kernel checks, on the device, after the call has returned."""
 

@@ -18,14 +18,14 @@ STATE_BYTES = 16
 OFFSET_STEP = 4
 """Source: offsets are multiples of four, aten/src/ATen/cuda/CUDAGeneratorImpl.cpp, torch 2.13."""
 _MASK = (1 << 64) - 1
-_Stock = torch._C.Generator
+_Stock: Value = torch._C.Generator
 _CUDA = torch.device("cuda", 0)
 
 _known: weakref.WeakValueDictionary[int, DeviceGenerator] = weakref.WeakValueDictionary()
 """By address of torch's own object: the dispatcher hands over another Python object for it."""
 
 
-class DeviceGenerator(_Stock):
+class DeviceGenerator(_Stock):  # type: ignore[misc]  # torch's stub lacks what is used of it
     """A generator of the device. Its numbers are those of the host's algorithm, not CUDA's Philox.
 
     Each op draws from the host's algorithm, started from seed and offset, and moves the offset on. So the state is two
@@ -40,7 +40,7 @@ class DeviceGenerator(_Stock):
     _offset: int
 
     def __new__(cls, machine: Machine) -> DeviceGenerator:  # noqa: D102  # the class tells
-        generator = _Stock.__new__(cls, device="cpu")
+        generator: DeviceGenerator = _Stock.__new__(cls, device="cpu")
         generator._machine = machine
         generator._seed = _Stock.initial_seed(generator)
         generator._offset = 0
@@ -51,7 +51,7 @@ class DeviceGenerator(_Stock):
         """Be made by ``__new__``."""
 
     @property
-    def device(self) -> torch.device:  # type: ignore[override]  # a plain attribute in torch's stub
+    def device(self) -> torch.device:
         """``cuda:0``."""
         return _CUDA
 
@@ -109,7 +109,7 @@ class DeviceGenerator(_Stock):
         """Return another generator with the same state."""
         return self.clone_state()
 
-    def graphsafe_set_state(self, other: DeviceGenerator) -> DeviceGenerator:
+    def graphsafe_set_state(self, other: Value) -> DeviceGenerator:
         """Take the state of another generator."""
         self._seed, self._offset = other._seed, other._offset
         return self

@@ -49,20 +49,20 @@ def _is_masked_fill(rule: Rule, args: Arguments) -> bool:
 
 def _count_mask(execution: Execution, mask: Tensor) -> None:
     machine = execution.machine
-    execution.refuse_wait("nonzero", "Tensor[mask]")
+    execution.waits.refuse("nonzero", "Tensor[mask]")
     access = access_of(mask)
     reads = () if access is None else (access,)
     machine.launch(machine.cost.kernel("nonzero", read_bytes=mask.numel(), elements=mask.numel()), reads, ())
-    execution.wait_for(machine.current, "nonzero", "Tensor[mask]")
+    execution.waits.wait(machine.current, "nonzero", "Tensor[mask]")
 
 
 def _send_index(execution: Execution, index: Tensor) -> None:
     machine = execution.machine
     if machine.current.capture is not None:
         raise machine.captures.pageable_copy_error()
-    execution.refuse_wait("copy_h2d", "Tensor[indices of the host]")
+    execution.waits.refuse("copy_h2d", "Tensor[indices of the host]")
     machine.launch(machine.cost.copy("h2d", index.numel() * index.element_size(), is_pinned=False), (), ())
-    execution.wait_for(machine.current, "copy_h2d", "Tensor[indices of the host]")
+    execution.waits.wait(machine.current, "copy_h2d", "Tensor[indices of the host]")
 
 
 HANDLERS.update(

@@ -25,7 +25,7 @@ HANDLERS: dict[str, Handler] = {}
 class Slot(NamedTuple):
     """A parameter that takes tensors."""
 
-    index: int
+    position: int
     name: str
     is_list: bool
     is_written: bool
@@ -71,14 +71,14 @@ ACCEPTS_HOST_TENSORS = frozenset({
 
 _WITH_GENERATOR: dict[Op, Op] = {}
 for _name in ("rand", "randn", "randperm", "rand_like", "randn_like"):
-    _packet = getattr(aten, _name)
+    _packet: Op = getattr(aten, _name)
     if "generator" in _packet.overloads():
         _WITH_GENERATOR[_packet.default] = _packet.generator
 _WITH_GENERATOR[aten.randint.default] = aten.randint.generator
 _WITH_GENERATOR[aten.randint.low] = aten.randint.low_generator
-if "generator" in aten.randint_like.overloads():
+if hasattr(aten.randint_like, "generator"):
     _WITH_GENERATOR[aten.randint_like.default] = aten.randint_like.generator
-if "low_generator_dtype" in aten.randint_like.overloads():
+if hasattr(aten.randint_like, "low_generator_dtype"):
     _WITH_GENERATOR[aten.randint_like.low_dtype] = aten.randint_like.low_generator_dtype
 
 
@@ -90,7 +90,7 @@ class Rule:
     """
 
     __slots__ = (
-        "accepts_host", "assess", "draws_with", "fill", "handler", "has_device", "has_generator", "is_atomic",
+        "accepts_host", "assess", "draws", "draws_with", "fill", "handler", "has_device", "has_generator", "is_atomic",
         "is_composite", "is_foreign", "is_pointwise", "kernel", "makes_kernel", "name", "reads_nothing", "slots",
         "uses_libraries", "wait", "wrapper",
     )  # fmt: skip
@@ -116,6 +116,7 @@ class Rule:
         self.wait: Wait | None = WAITS.get(self.name)
         self.assess = demand.find(op, self.name)
         """Tells what a call demands beside memory traffic."""
+        self.draws = self.has_generator or op in _WITH_GENERATOR
         self.draws_with: Op | None = _WITH_GENERATOR.get(op)
         """The same op with a generator, where the plain one takes none."""
         self.makes_kernel = self.name not in MAKES_NO_KERNEL

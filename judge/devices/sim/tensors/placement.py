@@ -14,6 +14,7 @@ from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
+    from judge.devices.sim.sites import Site
 
 Tensor = torch.Tensor
 _aten = torch.ops.aten
@@ -21,18 +22,19 @@ _copy = _aten.copy_.default
 _data_ptr = torch._C.TensorBase.data_ptr
 
 
-def place(machine: Machine, tensor: Tensor) -> tuple[Tensor, Access | None]:
+def place(machine: Machine, tensor: Tensor, site: Site | None = None) -> tuple[Tensor, Access | None]:
     """Return a copy of a host tensor in a fresh block of the current stream, and its bytes.
 
     Args:
         machine: the device.
         tensor: any strides; the copy has the same.
+        site: the user's line; found if left out.
 
     Raises:
         torch.OutOfMemoryError: the device has no memory for it.
     """
     dtype = tensor.dtype
-    target = new_tensor(machine, tensor.size(), tensor.stride(), dtype)
+    target = new_tensor(machine, tensor.size(), tensor.stride(), dtype, site=site)
     access = access_of(target)
     if access is not None:
         machine.preserve((access,))

@@ -22,12 +22,12 @@ def run_item(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: 
     if not is_device(tensor):
         return execution.run(rule, op, args, kwargs)
     machine = execution.machine
-    execution.refuse_wait("item", "Tensor.item")
+    execution.waits.refuse("item", "Tensor.item")
     access = access_of(tensor)
     machine.launch(
         machine.cost.copy("d2h", tensor.element_size(), is_pinned=True), () if access is None else (access,), ()
     )
-    execution.wait_for(machine.current, "item", "Tensor.item")
+    execution.waits.wait(machine.current, "item", "Tensor.item")
     return op(*args, **kwargs)
 
 

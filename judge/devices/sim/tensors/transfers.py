@@ -118,7 +118,7 @@ def _check_capture(execution: Execution, host_side: Tensor, kind: str, *, is_asy
     if machine.current.capture is not None and not is_pinned(host_side):
         raise machine.captures.pageable_copy_error()
     if not is_async:
-        execution.refuse_wait(kind, "Tensor.copy_")
+        execution.waits.refuse(kind, "Tensor.copy_")
 
 
 def _send(execution: Execution, target: Tensor, source: Tensor, *, is_async: bool) -> None:
@@ -137,9 +137,9 @@ def _send(execution: Execution, target: Tensor, source: Tensor, *, is_async: boo
     work = machine.cost.copy("h2d", size_bytes, is_pinned=is_in_pinned)
     machine.launch(work, _some(read), _some(written), stream=stream, redo=redo)
     if not is_async:
-        execution.wait_for(stream, "copy_h2d", "Tensor.copy_")
+        execution.waits.wait(stream, "copy_h2d", "Tensor.copy_")
     elif not is_in_pinned and size_bytes > STAGED_BYTES:
-        execution.wait_for(stream, "copy_h2d", "Tensor.copy_", is_seen_by_debug_mode=False)
+        execution.waits.wait(stream, "copy_h2d", "Tensor.copy_", is_seen_by_debug_mode=False)
     elif is_in_pinned and read is not None:
         _use_pinned(execution, source)
         if stream.capture is None:
@@ -162,7 +162,7 @@ def _receive(execution: Execution, target: Tensor, source: Tensor, *, is_async: 
             machine.when_ordered(stream, partial(_arrive, target, source.clone()))
         return
     # the runtime returns from a pageable copy only once it is done, which sync debug mode does not know
-    execution.wait_for(stream, "copy_d2h", "Tensor.copy_", is_seen_by_debug_mode=not is_async)
+    execution.waits.wait(stream, "copy_d2h", "Tensor.copy_", is_seen_by_debug_mode=not is_async)
     _copy(target, source)
 
 

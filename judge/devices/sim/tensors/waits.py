@@ -20,13 +20,13 @@ class Wait(NamedTuple):
     """For the ledger."""
     call: str
     """What a user writes to get it."""
-    count: int | Count = 1
+    times: int | Count = 1
     """How many waits one call makes."""
     is_seen_by_debug_mode: bool = True
 
     def count_for(self, args: Arguments, kwargs: Keywords) -> int:
         """Return how many waits this call makes."""
-        return self.count if isinstance(self.count, int) else self.count(args, kwargs)
+        return self.times if isinstance(self.times, int) else self.times(args, kwargs)
 
 
 def _argument(args: Arguments, kwargs: Keywords, index: int, name: str) -> Value:
@@ -102,18 +102,18 @@ WAITS: dict[str, Wait] = {
     "masked_fill": Wait("item", "Tensor.masked_fill", _count_fill),
     "masked_fill_": Wait("item", "Tensor.masked_fill_", _count_fill),
     "_linalg_check_errors": _LINALG,
-    "_linalg_svd": _LINALG._replace(call="torch.linalg.svd", count=2),
+    "_linalg_svd": _LINALG._replace(call="torch.linalg.svd", times=2),
     "_linalg_eigh": _LINALG._replace(call="torch.linalg.eigh"),
     "linalg_eig": _LINALG._replace(call="torch.linalg.eig"),
     "_linalg_eigvals": _LINALG._replace(call="torch.linalg.eigvals"),
     "linalg_eigvals": _LINALG._replace(call="torch.linalg.eigvals"),
     "linalg_lstsq": _LINALG._replace(call="torch.linalg.lstsq"),
     "linalg_matrix_exp": _LINALG._replace(call="torch.linalg.matrix_exp"),
-    "linalg_inv_ex": _LINALG._replace(call="torch.linalg.inv_ex", count=_count_checks),
-    "linalg_cholesky_ex": _LINALG._replace(call="torch.linalg.cholesky_ex", count=_count_checks),
-    "_linalg_solve_ex": _LINALG._replace(call="torch.linalg.solve_ex", count=_count_checks),
-    "linalg_lu_factor_ex": _LINALG._replace(call="torch.linalg.lu_factor_ex", count=_count_checks),
-    "linalg_ldl_factor_ex": _LINALG._replace(call="torch.linalg.ldl_factor_ex", count=_count_checks),
+    "linalg_inv_ex": _LINALG._replace(call="torch.linalg.inv_ex", times=_count_checks),
+    "linalg_cholesky_ex": _LINALG._replace(call="torch.linalg.cholesky_ex", times=_count_checks),
+    "_linalg_solve_ex": _LINALG._replace(call="torch.linalg.solve_ex", times=_count_checks),
+    "linalg_lu_factor_ex": _LINALG._replace(call="torch.linalg.lu_factor_ex", times=_count_checks),
+    "linalg_ldl_factor_ex": _LINALG._replace(call="torch.linalg.ldl_factor_ex", times=_count_checks),
 }
 """By the op's name. What waits inside a copy, an index or an item is known where those are run.
 
