@@ -11,7 +11,16 @@ from judge.author.findings import Finding, find
 from judge.catalog.places import is_stray
 from judge.models.problem import Problem
 
-PROBLEM_FILES = ("problem.toml", "README.md", "README.zh.md", "hints.toml", "stub.py", "test_*.py", "conftest.py")
+PROBLEM_FILES = (
+    "problem.toml",
+    "README.md",
+    "README.zh.md",
+    "hints.toml",
+    "stub.py",
+    "test_*.py",
+    "conftest.py",
+    "support_*.py",
+)
 PROBLEM_FOLDERS = ("goldens",)
 REFERENCE_FILES = ("solution.py", "explanation.md", "explanation.zh.md", "wrong_*.py", "survivors.toml")
 PICTURES = (".svg", ".png")

@@ -13,6 +13,8 @@ from string import Template
 
 from judge.errors import JudgeFault, UsageError
 from judge.locale import choose_language, pair, say
+from judge.locale.paths import show_path
+from judge.locale.refusals import explain_refusal
 
 SLUG = re.compile(r"[a-z][a-z0-9_]*")
 MAX_NUMBER = 99_999
@@ -52,8 +54,8 @@ def create_problem(number: int, slug: str, root: Path) -> Path:
             shutil.rmtree(home, ignore_errors=True)
         language = choose_language(sys.argv[1:])
         raise JudgeFault(
-            say("author.new_unwritable", language, detail=fault.strerror or fault),
-            place=str(root),
+            say("author.new_unwritable", language, detail=explain_refusal(fault, language)),
+            place=show_path(root),
             remedy=say("author.new_unwritable_remedy", language),
         ) from fault
     return homes["problems"]

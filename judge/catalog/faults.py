@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from judge.errors import BrokenProblem
-from judge.locale import choose_language, say
+from judge.locale import choose_language, paths, say
+from judge.locale.refusals import explain_refusal
 
 MAX_SHOWN_CHARACTERS = 80
 MAX_DECIMAL_BITS = 128
@@ -56,6 +57,11 @@ def phrase(name: str) -> str:
     return say(f"catalog.{name}", choose_language(sys.argv[1:]))
 
 
+def explain(reason: OSError) -> str:
+    """Return why the system refused, as a part of a sentence."""
+    return explain_refusal(reason, choose_language(sys.argv[1:]))
+
+
 def show(text: str) -> str:
     """Return text of a pack's author on one line, inert: control characters are escaped, long text is cut."""
     inert = _escape(text)
@@ -72,12 +78,8 @@ def show_value(value: object) -> str:
 
 
 def show_path(path: Path) -> str:
-    """Return a path, inert, relative to the working directory where it lies below it; never cut."""
-    try:
-        here = Path.cwd()
-    except OSError:
-        return _escape(str(path))
-    return _escape(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    """Return a path as all texts for people show it, inert and never cut."""
+    return _escape(paths.show_path(path))
 
 
 def _escape(text: str) -> str:

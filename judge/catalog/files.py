@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from judge.catalog.faults import FolderFault, make_fault, phrase, show_path
+from judge.catalog.faults import FolderFault, explain, make_fault, phrase, show_path
 
 PROBLEM_PAGES = ("README.md", "README.zh.md", "stub.py")
 REFERENCE_PAGES = ("solution.py", "explanation.md", "explanation.zh.md")
@@ -42,7 +42,7 @@ def read_text(path: Path, *, folder: Path) -> str:
 
 def make_unreadable(path: Path, reason: OSError, *, folder: Path) -> FolderFault:
     """Return the fault for a file or folder that the system refuses to read."""
-    return make_fault("unreadable", folder=folder, at=path, file=path.name, reason=reason.strerror or reason)
+    return make_fault("unreadable", folder=folder, at=path, file=path.name, reason=explain(reason))
 
 
 def check_files(folder: Path, reference_folder: Path) -> list[FolderFault]:

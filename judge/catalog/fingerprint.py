@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -20,13 +19,16 @@ SETTLING_NS = 100_000_000
 class Fingerprint:
     """The state of all files of some packs."""
 
-    digest: str
-    """Differs whenever a file was edited, added, removed, renamed or exchanged."""
+    state: str
+    """Differs whenever a file was edited, added, removed, renamed or exchanged.
+
+    The whole of it, not a hash: it is short, and importing hashlib takes longer than everything done here.
+    """
     newest_ns: int
     """Latest change of a file's inode, in nanoseconds since 1970."""
 
     def is_settled(self, now_ns: int) -> bool:
-        """Return whether a further edit, made from now on, is sure to change the digest.
+        """Return whether a further edit, made from now on, is sure to change the state.
 
         An edit within the tick of the file system's clock that saw the last one may leave all times alike.
         """
@@ -39,17 +41,17 @@ def take(packs: Iterable[Pack]) -> Fingerprint | None:
     folders = [code / "catalog", code / "models"]
     for pack in packs:
         folders += [pack.problems, pack.reference]
-    digest = hashlib.sha256()
+    found = []
     newest_ns = 0
     try:
         for folder in folders:
             for name, state in _walk(folder, ""):
-                digest.update(repr((str(folder), name, *_identity(state))).encode("utf-8", "backslashreplace"))
+                found.append(repr((str(folder), name, *_identity(state))))
                 if not stat.S_ISDIR(state.st_mode):
                     newest_ns = max(newest_ns, state.st_ctime_ns)
     except OSError:
         return None
-    return Fingerprint(digest.hexdigest(), newest_ns)
+    return Fingerprint("\n".join(found), newest_ns)
 
 
 def _identity(state: os.stat_result) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ fingerprint of every file that they were read from, and only where no problem is
 
 from __future__ import annotations
 
+import binascii
 import contextlib
-import hashlib
 import json
 import os
 import time
@@ -19,7 +19,7 @@ from judge.catalog import fingerprint
 from judge.catalog.places import Pack, find_packs
 from judge.errors import BrokenProblem
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,15 @@ def read_rows(extra: Sequence[Path] = ()) -> Listing:
     packs = find_packs(extra)
     # Taken before the problems are read: a file that changes meanwhile makes the cache stale, not wrong.
     now_ns = time.time_ns()
-    state = fingerprint.take(packs)
+    files = fingerprint.take(packs)
     cache = _cache_file(packs)
-    if state is not None:
-        rows = _read(cache, state.digest)
+    if files is not None:
+        rows = _read(cache, files.state)
         if rows is not None:
             return Listing(rows)
     listing = _build(extra)
-    if state is not None and state.is_settled(now_ns) and not listing.faults:
-        _write(cache, state.digest, listing.rows)
+    if files is not None and files.is_settled(now_ns) and not listing.faults:
+        _write(cache, files.state, listing.rows)
     return listing
 
 
@@ -94,8 +94,9 @@ def _build(extra: Sequence[Path]) -> Listing:
 
 def _cache_file(packs: Sequence[Pack]) -> Path:
     roots = "\0".join(str(pack.root) for pack in packs)
-    key = hashlib.sha256(roots.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return _cache_folder() / f"listing-{key}.json"
+    # Packs that share a file by chance take turns in it: the fingerprint names them.
+    key = binascii.crc32(roots.encode("utf-8", "surrogateescape"))
+    return _cache_folder() / f"listing-{key:08x}.json"
 
 
 def _cache_folder() -> Path:
@@ -108,11 +109,11 @@ def _cache_folder() -> Path:
     return user_cache_path("tacit")
 
 
-def _read(cache: Path, digest: str) -> tuple[Row, ...] | None:
+def _read(cache: Path, state: str) -> tuple[Row, ...] | None:
     """Return the cached rows, or ``None`` where they are stale, damaged or not there."""
     try:
         content = json.loads(cache.read_bytes())
-        if content["version"] != CACHE_VERSION or content["digest"] != digest:
+        if content["version"] != CACHE_VERSION or content["state"] != state:
             return None
         rows = tuple(Row(**row) for row in content["rows"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
@@ -131,9 +132,9 @@ def _is_sound(row: Row) -> bool:
     )
 
 
-def _write(cache: Path, digest: str, rows: Sequence[Row]) -> None:
+def _write(cache: Path, state: str, rows: Sequence[Row]) -> None:
     """Exchange the cache file in one step; a folder that can't be written means no cache, and nothing else."""
-    content = {"version": CACHE_VERSION, "digest": digest, "rows": [asdict(row) for row in rows]}
+    content = {"version": CACHE_VERSION, "state": state, "rows": [asdict(row) for row in rows]}
     temporary = cache.with_name(f"{cache.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         cache.parent.mkdir(parents=True, exist_ok=True)

@@ -18,10 +18,11 @@ MAX_SUGGESTIONS = 3
 MAX_NUMBER_DISTANCE = 10
 
 
-def find(catalog: Catalog, key: str) -> Problem:
+def find(catalog: Catalog, key: str, call: str = "judge") -> Problem:
     """Return the problem with this number, slug or folder name.
 
-    Case, surrounding spaces, dashes for underscores and full-width digits make no difference.
+    Case, surrounding spaces, dashes for underscores and full-width digits make no difference. ``call`` is what
+    the user types to call the judge, for the remedy.
 
     Raises:
         ProblemNotFound: there is none, or the slug belongs to several; the remedy names near ones.
@@ -40,12 +41,14 @@ def find(catalog: Catalog, key: str) -> Problem:
         )
     faults = [fault for fault in catalog.faults if isinstance(fault, FolderFault) and wanted in _names(fault.folder)]
     if faults:
-        raise _say_broken(faults, language)
+        raise _say_broken(faults, language, call)
     near = _near(catalog.problems, wanted)
     if near:
-        remedy = say("catalog.not_found_remedy_near", language, near=_list(near, language))
+        remedy = say("catalog.not_found_remedy_near", language, near=_list(near, language), call=call)
     else:
-        remedy = say("catalog.not_found_remedy" if catalog.problems else "catalog.no_problems_remedy", language)
+        remedy = say("catalog.not_found_remedy", language, call=call)
+    if not catalog.problems:
+        remedy = say("catalog.no_problems_remedy", language)
     raise ProblemNotFound(say("catalog.not_found", language, name=show(key)), remedy=remedy)
 
 
@@ -61,10 +64,10 @@ def _names(folder: Path) -> tuple[str, ...]:
     return tuple(name for name in (whole, _normalise(number), slug) if name)
 
 
-def _say_broken(faults: list[FolderFault], language: str) -> BrokenProblem:
+def _say_broken(faults: list[FolderFault], language: str, call: str) -> BrokenProblem:
     first = faults[0]
     name = show(first.folder.name)
-    more = say("catalog.broken_more", language, count=len(faults) - 1) if len(faults) > 1 else ""
+    more = say("catalog.broken_more", language, count=len(faults) - 1, call=call) if len(faults) > 1 else ""
     what = say("catalog.broken", language, name=name, fault=first.what) + more
     return FolderFault(what, folder=first.folder, place=first.place or name, remedy=first.remedy or "")
 

@@ -1,26 +1,31 @@
-"""All commands, gathered."""
+"""All commands: their names in a table, their modules imported when one is called.
+
+``--help`` shows every command by its line in the messages alone, so that a call imports one command at most.
+"""
 
 from __future__ import annotations
 
-from judge.cli.check import make_check
-from judge.cli.completion import make_completion
+from importlib import import_module
+
+from judge.cli.command import Command
 from judge.cli.group import Top
-from judge.cli.hint import make_hint
-from judge.cli.history import make_history
-from judge.cli.listing import make_list
-from judge.cli.new import make_new
-from judge.cli.run import make_run
 from judge.cli.session import Session
-from judge.cli.show import make_show
-from judge.cli.solution import make_solution
-from judge.cli.start import make_reset, make_start
+
+VARIABLE = "_JUDGE_COMPLETE"
+"""Environment variable in which a shell asks for completion."""
+LEARNER_COMMANDS = ("list", "show", "start", "run", "hint", "solution", "reset", "history", "inspect", "completion")
+"""In the order in which a learner needs them."""
+AUTHOR_COMMANDS = ("check", "new")
+MODULES = {"list": "listing", "reset": "start"}
+"""Where a module is not called like its command."""
 
 
 def build_app(session: Session) -> Top:
     """Return the command line, all its texts in the session's language."""
-    learner = (make_list, make_show, make_start, make_run, make_hint, make_solution, make_reset, make_history)
-    return Top(
-        session,
-        [make(session) for make in (*learner, make_completion)],
-        [make(session) for make in (make_check, make_new)],
-    )
+
+    def load(name: str) -> Command:
+        module = import_module(f"judge.cli.{MODULES.get(name, name)}")
+        command: Command = getattr(module, f"make_{name}")(session)
+        return command
+
+    return Top(session, LEARNER_COMMANDS, AUTHOR_COMMANDS, load)

@@ -32,7 +32,7 @@ def make_check(session: Session) -> Command:
         ),
         click.Option(
             ["--device"],
-            type=click.Choice(["auto", "cpu", "cuda"]),
+            type=click.Choice(["auto", "cpu", "cuda", "sim"]),
             default="auto",
             help=session.say("cli.option_device"),
         ),
@@ -46,7 +46,7 @@ def check(
     keys: tuple[str, ...],
     is_quick: bool,
     workers: int | None,
-    device: Literal["auto", "cpu", "cuda"],
+    device: Literal["auto", "cpu", "cuda", "sim"],
     verbose: bool,
 ) -> int:
     """Check the named problems, or all, and print what is wrong with them."""

@@ -37,13 +37,12 @@ class Command(click.Command):
     def __init__(
         self, name: str, session: Session, callback: Callable[..., int], params: Sequence[click.Parameter] = ()
     ) -> None:
-        text = session.say(f"cli.help_{name}")
         super().__init__(
             name,
             callback=click.pass_obj(callback),
             params=[*params, *make_global_options(session, is_hidden=True)],
-            help=text,
-            short_help=text.partition("\n")[0],
+            help=session.say(f"cli.help_{name}"),
+            short_help=describe_shortly(name, session),
             options_metavar=session.say("cli.options_metavar"),
             # Left-over words are refused in parse_args, in the learner's language.
             context_settings={"allow_extra_args": True},
@@ -72,6 +71,11 @@ class Command(click.Command):
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return ``--help``."""
         return describe_help(super().get_help_option(ctx), ctx)
+
+
+def describe_shortly(name: str, session: Session) -> str:
+    """Return the first line of a command's help, without making the command."""
+    return session.say(f"cli.help_{name}").partition("\n")[0]
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def _describe(fault: click.ClickException, session: Session) -> str:
             near = session.say("cli.did_you_mean", words=", ".join(fault.possibilities))
             return f"{what} {near}"
         case click.MissingParameter(param=click.Parameter() as param):
-            return session.say("cli.missing", name=param.human_readable_name)
+            return session.say("cli.missing", name=_name(param))
         case click.BadParameter(param=click.Parameter() as param):
             return _describe_value(fault, param, session)
         case click.BadOptionUsage():
@@ -36,12 +36,18 @@ def _describe(fault: click.ClickException, session: Session) -> str:
 
 
 def _describe_value(fault: click.BadParameter, param: click.Parameter, session: Session) -> str:
-    name = max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name
+    name = _name(param)
     if isinstance(param.type, click.Choice):
-        return session.say("cli.no_choice", name=name, choices=", ".join(map(str, param.type.choices)))
+        choices = session.say("cli.comma").join(map(str, param.type.choices))
+        return session.say("cli.no_choice", name=name, choices=choices)
     if isinstance(param.type, click.IntRange):
         return session.say("cli.no_whole_number", name=name, least=param.type.min, most=param.type.max)
     return f"{name}: {fault.message}"
+
+
+def _name(param: click.Parameter) -> str:
+    """Return what help calls a parameter, without the brackets that say that it may be left out."""
+    return max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name.strip("[].")
 
 
 def _find_option(fault: click.BadOptionUsage) -> click.Option | None:

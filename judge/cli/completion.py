@@ -9,12 +9,12 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from judge.cli import outlet
+from judge.cli.app import VARIABLE
 from judge.cli.command import Command
 from judge.cli.session import Session
 
 PROGRAM = "judge"
 """Shells complete by the name of a program on the PATH; a script behind ``python`` is out of their sight."""
-VARIABLE = "_JUDGE_COMPLETE"
 START_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
 COMMANDS = {
     "bash": 'eval "$(judge completion bash)"',
@@ -29,7 +29,7 @@ def make_completion(session: Session) -> Command:
         ["shell"],
         type=click.Choice(list(START_FILES)),
         required=False,
-        metavar="[bash|zsh|fish]",
+        metavar=f"[{session.say('cli.shell_metavar')}]",
     )
     return Command("completion", session, complete, [shell])
 
@@ -41,6 +41,7 @@ def complete(session: Session, shell: str | None) -> int:
         for name in [known] if known in COMMANDS else COMMANDS:
             outlet.write(session.say("cli.completion_install", shell=name, file=START_FILES[name]))
             outlet.write(f"    {COMMANDS[name]}")
+        outlet.write(session.say("cli.completion_reach", program=PROGRAM))
         return 0
     make = get_completion_class(shell)
     assert make is not None  # click knows all three

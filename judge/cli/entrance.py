@@ -13,6 +13,7 @@ from judge.cli import outlet
 from judge.cli.session import Session, name_program
 from judge.errors import JudgeError
 from judge.locale import choose_language
+from judge.locale.paths import show_path
 
 FAULT = 3
 INTERRUPTED = 130
@@ -37,8 +38,7 @@ def enter(arguments: Sequence[str]) -> int:
 
 def _call(session: Session, arguments: Sequence[str]) -> int:
     try:
-        from judge.cli.app import build_app
-        from judge.cli.completion import VARIABLE
+        from judge.cli.app import VARIABLE, build_app
 
         app = build_app(session)
         status = app.main(
@@ -61,7 +61,7 @@ def _call(session: Session, arguments: Sequence[str]) -> int:
     except JudgeError as fault:
         return _report(fault, session)
     except outlet.OutputLost as fault:
-        outlet.tell(session.say("cli.output_lost", detail=fault))
+        outlet.tell(session.say("cli.output_lost", detail=session.explain(fault.reason)))
         return FAULT
     except Exception as fault:
         if isinstance(fault, ModuleNotFoundError) and (fault.name or "judge").partition(".")[0] != "judge":
@@ -81,7 +81,7 @@ def _confess(fault: Exception, session: Session) -> int:
     import traceback
 
     frames = traceback.extract_tb(fault.__traceback__)
-    place = f"{os.path.relpath(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
+    place = f"{show_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
     what = " ".join(f"{type(fault).__name__}: {fault}".split())
     outlet.tell(session.say("cli.own_fault", what=what, place=place))
     if not _show_traceback():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from judge import __version__
 from judge.cli import outlet
@@ -13,15 +13,17 @@ from judge.cli.command import (
     Command,
     LearnerContext,
     describe_help,
+    describe_shortly,
     locate_complaints,
     make_global_options,
     write_options,
     write_usage,
 )
-from judge.cli.completion import complete_problem
 from judge.cli.session import NUMBERED, Session, is_path
-from judge.cli.welcome import welcome
 from judge.errors import UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 DEFAULT = "run"
 
@@ -31,16 +33,18 @@ class Top(click.Group):
 
     Args:
         session: gives the language.
-        commands: in the order in which help lists them.
-        author_commands: those of them that only an author of problems needs.
+        names: of the commands, in the order in which help lists them.
+        author_names: of those that only an author of problems needs; they are listed after the others.
+        load: makes the command of a name.
     """
 
     context_class = LearnerContext
 
-    def __init__(self, session: Session, commands: Sequence[Command], author_commands: Sequence[Command]) -> None:
+    def __init__(
+        self, session: Session, names: Sequence[str], author_names: Sequence[str], load: Callable[[str], Command]
+    ) -> None:
         super().__init__(
             "judge",
-            commands={command.name: command for command in (*commands, *author_commands) if command.name},
             callback=click.pass_context(_greet),
             invoke_without_command=True,
             params=[*make_global_options(session, is_hidden=False), _make_version_option(session)],
@@ -48,7 +52,20 @@ class Top(click.Group):
             options_metavar=session.say("cli.options_metavar"),
             subcommand_metavar=session.say("cli.command_metavar"),
         )
-        self._for_authors = {command.name for command in author_commands}
+        self._session = session
+        self._names = (*names, *author_names)
+        self._for_authors = frozenset(author_names)
+        self._load = load
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        """Return all names."""
+        return list(self._names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as above
+        """Return the command of a name, made now."""
+        if cmd_name in self._names and cmd_name not in self.commands:
+            self.add_command(self._load(cmd_name))
+        return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the global options; an option of ``run`` typed too early means ``run``."""
@@ -57,7 +74,8 @@ class Top(click.Group):
             with locate_complaints(ctx):
                 return super().parse_args(ctx, list(args))
         except click.NoSuchOption as fault:
-            known = {name for param in self.commands[DEFAULT].params for name in param.opts}
+            default = self.get_command(ctx, DEFAULT)
+            known = {name for param in default.params for name in param.opts} if default else set()
             if fault.option_name not in known:
                 raise
             return super().parse_args(ctx, [DEFAULT, *args])
@@ -76,12 +94,12 @@ class Top(click.Group):
                 outlet.write(ctx.get_help())
                 ctx.exit()
             return self.resolve_command(ctx, [*args[1:], "--help"])
-        if word in self.commands:
-            return word, self.commands[word], args[1:]
+        if word in self._names:
+            return word, self.get_command(ctx, word), args[1:]
         import difflib
 
-        begun = [name for name in self.commands if name.startswith(word)]
-        near = begun or difflib.get_close_matches(word, self.commands, 2)
+        begun = [name for name in self._names if name.startswith(word)]
+        near = begun or difflib.get_close_matches(word, self._names, 2)
         if near and not ctx.resilient_parsing and not self._is_problem(ctx.obj, word):
             session: Session = ctx.obj
             raise UsageError(
@@ -89,7 +107,7 @@ class Top(click.Group):
                 remedy=session.say("cli.did_you_mean", words=", ".join(near)),
             )
         # A word that is neither is answered by the lookup, which knows the problems that are near.
-        return DEFAULT, self.commands[DEFAULT], args
+        return DEFAULT, self.get_command(ctx, DEFAULT), args
 
     def _is_problem(self, session: Session, word: str) -> bool:
         if is_path(word) or NUMBERED.fullmatch(word):
@@ -100,7 +118,15 @@ class Top(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return commands and problems that begin with what was typed."""
-        return [*super().shell_complete(ctx, incomplete), *complete_problem(ctx, None, incomplete)]
+        from click.shell_completion import CompletionItem
+
+        from judge.cli.completion import complete_problem
+
+        begun = [name for name in self._names if name.startswith(incomplete)]
+        # The context has no session where the shell asks for the first word.
+        commands = [CompletionItem(name, help=describe_shortly(name, self._session)) for name in begun]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*commands, *options, *complete_problem(ctx, None, incomplete)]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write how the judge is called."""
@@ -113,8 +139,8 @@ class Top(click.Group):
             with formatter.section(session.say(heading)):
                 formatter.write_dl(
                     [
-                        (name, command.get_short_help_str())
-                        for name, command in self.commands.items()
+                        (name, describe_shortly(name, session))
+                        for name in self._names
                         if (name in self._for_authors) is is_author
                     ]
                 )
@@ -127,7 +153,11 @@ class Top(click.Group):
 
 def _greet(ctx: click.Context) -> int:
     """Welcome the user when nothing else was asked for."""
-    return welcome(ctx.obj) if ctx.invoked_subcommand is None else 0
+    if ctx.invoked_subcommand is not None:
+        return 0
+    from judge.cli.welcome import welcome
+
+    return welcome(ctx.obj)
 
 
 def _make_version_option(session: Session) -> click.Option:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import click
 
 from judge.cli import outlet
 from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
+from judge.cli.layout import reflow
 from judge.cli.session import Session
 from judge.errors import UsageError
 
@@ -37,11 +40,16 @@ def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
     chosen = [*range(1, len(texts) + 1)] if is_all else [which or (unseen or [len(texts)])[0]]
     for number in chosen:
         outlet.write(session.say("cli.hint", at=number, count=len(texts)))
-        outlet.write(texts[number - 1].rstrip("\n"))
+        outlet.write(reflow(texts[number - 1], shutil.get_terminal_size().columns))
     if seen is not None:  # else the store is unusable, and that has been said
         session.ask_store(lambda log: log.see_hints(problem.number, chosen), None)
     if not is_all:
-        left = len([number for number in unseen if number not in chosen])
-        key_text = "cli.next_hint" if left else "cli.last_hint"
-        outlet.write("\n" + session.say(key_text, program=session.call, number=problem.number))
+        outlet.write("\n" + _say_next(session, problem.number, set(unseen) - set(chosen), chosen[-1] == len(texts)))
     return 0
+
+
+def _say_next(session: Session, number: int, left: set[int], is_last: bool) -> str:
+    """Return what to do when the hint that was shown is not enough."""
+    if left:
+        return session.say("cli.next_hint", program=session.call, number=number)
+    return session.say("cli.last_hint" if is_last else "cli.all_seen", program=session.call, number=number)

@@ -11,7 +11,11 @@ from rich.cells import cell_len
 _WIDE = "\u2e80-\u9fff\uff00-\uffef"
 _LEANING = "，。；：、）”！？"
 """Punctuation that never starts a line."""
-_UNIT = re.compile(rf"(?:[^\s{_WIDE}]+|[{_WIDE}])[{_LEANING}]*\s*|\s+")
+_SEAM = rf"(?<=[{_WIDE}]) (?=[{_WIDE}])"
+"""Where two lines of Chinese were joined: it has no spaces."""
+# Compiled by re when first used: the wide range costs 5 ms each, which English pages need not pay.
+_UNIT = rf"(?:[^\s{_WIDE}]+|[{_WIDE}])[{_LEANING}]*\s*|\s+"
+_ASCII_UNIT = r"\S+\s*|\s+"
 
 
 class Page(click.HelpFormatter):
@@ -52,12 +56,30 @@ def pad(text: str, width: int) -> str:
 def wrap(text: str, width: int) -> list[str]:
     """Cut a line into lines of at most ``width`` cells, at spaces and between Chinese characters."""
     lines = [""]
-    for unit in _UNIT.findall(text):
+    for unit in re.findall(_ASCII_UNIT if text.isascii() else _UNIT, text):
         if lines[-1] and cell_len(lines[-1] + unit.rstrip()) > width:
             lines.append(unit)
         else:
             lines[-1] += unit
     return [line.rstrip() for line in lines]
+
+
+def reflow(text: str, width: int, most: int = 100) -> str:
+    """Return paragraphs that were broken into lines by hand, broken anew to ``width`` cells, at ``most`` columns.
+
+    A paragraph that is indented, a list or code keeps its lines.
+    """
+    shown = []
+    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
+        lines = paragraph.split("\n")
+        if not any(_is_laid_out(line) for line in lines):
+            lines = [re.sub(_SEAM, "", " ".join(line.strip() for line in lines))]
+        shown.append("\n".join(piece for line in lines for piece in wrap(line, max(min(width, most), 20))))
+    return "\n\n".join(shown)
+
+
+def _is_laid_out(line: str) -> bool:
+    return line.startswith((" ", "\t", "- ", "* ", "|", "```"))
 
 
 def align(rows: Iterable[tuple[str, ...]], gap: str = "  ") -> list[str]:

@@ -14,9 +14,13 @@ from judge.cli.session import Session
 from judge.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judge.catalog.listing import Row
 
 SOLVED = "✓"
+TOPICS = ("memory", "asynchrony", "streams", "graphs", "tensors", "dtypes", "profiling", "distributed")
+"""Topics that have a name in each language; a pack may have others."""
 
 
 def make_list(session: Session) -> Command:
@@ -32,10 +36,8 @@ def list_problems(session: Session, topic: str | None, is_unsolved: bool) -> int
 
     listing = read_rows(session.packs)
     solved = session.ask_store(lambda log: log.solved(), frozenset[int]())
-    topics = sorted({row.topic for row in listing.rows})
-    if topic is not None and topic not in topics:
-        raise UsageError(session.say("cli.no_topic", topic=topic, topics=", ".join(topics)))
-    rows = [row for row in listing.rows if topic in (None, row.topic) and not (is_unsolved and row.number in solved)]
+    rows = _choose(listing.rows, topic, session)
+    rows = [row for row in rows if not (is_unsolved and row.number in solved)]
     if rows:
         header = ("", *(session.say(f"cli.column_{name}") for name in ("number", "title", "topic", "difficulty")))
         for line in align([header, *(_describe(row, solved, session) for row in rows)]):
@@ -49,12 +51,31 @@ def list_problems(session: Session, topic: str | None, is_unsolved: bool) -> int
     return 0
 
 
+def _choose(rows: Sequence[Row], topic: str | None, session: Session) -> Sequence[Row]:
+    """Return the rows of a topic, which may be given as the list shows it or as a manifest writes it.
+
+    Raises:
+        UsageError: no problem has this topic.
+    """
+    if topic is None:
+        return rows
+    chosen = [row for row in rows if topic in (row.topic, _name_topic(row.topic, session))]
+    if not chosen:
+        topics = session.say("cli.comma").join(sorted({_name_topic(row.topic, session) for row in rows}))
+        raise UsageError(session.say("cli.no_topic", topic=topic, topics=topics))
+    return chosen
+
+
+def _name_topic(topic: str, session: Session) -> str:
+    return session.say(f"topics.{topic}") if topic in TOPICS else topic
+
+
 def _describe(row: Row, solved: frozenset[int], session: Session) -> tuple[str, ...]:
     return (
         _mark() if row.number in solved else " ",
         str(row.number),
         row.title[session.language],
-        row.topic,
+        _name_topic(row.topic, session),
         f"{row.difficulty}/5",
     )
 

@@ -6,9 +6,9 @@ import click
 
 from judge.cli import outlet
 from judge.cli.command import Command
-from judge.cli.practice import show
 from judge.cli.session import Session
 from judge.errors import UsageError
+from judge.locale.paths import show_path
 
 MAX_NUMBER = 99_999
 
@@ -32,6 +32,6 @@ def new(session: Session, number: int, slug: str) -> int:
         raise UsageError(session.say("cli.new_nowhere"), remedy=session.say("cli.new_nowhere_remedy"))
     folder = create_problem(number, slug, root)
     reference = root / "reference" / folder.name
-    outlet.write(session.say("cli.new_created", folder=show(folder), reference=show(reference)))
+    outlet.write(session.say("cli.new_created", folder=show_path(folder), reference=show_path(reference)))
     outlet.write(session.say("cli.new_next", program=session.call, number=number))
     return 0

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 class OutputLost(Exception):
     """Standard output could not be written, for another reason than a reader that went away."""
 
+    def __init__(self, reason: OSError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
 
 def prepare() -> None:
     """Let every character through: what the terminal's encoding lacks is written as an escape."""
@@ -93,7 +97,7 @@ def _put(stream: TextIO | None, text: str, end: str = "\n") -> None:
         _abandon(stream)
     except OSError as fault:
         _abandon(stream)
-        raise OutputLost(fault.strerror) from fault
+        raise OutputLost(fault) from fault
 
 
 def _abandon(stream: TextIO) -> None:

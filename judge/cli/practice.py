@@ -6,13 +6,13 @@ What only one command needs is imported there, so that ``--help`` and ``list`` d
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.catalog.places import repository_root
 from judge.cli.session import Session
 from judge.errors import UsageError
+from judge.locale.paths import quote_path, show_path
 
 if TYPE_CHECKING:
     from judge.models.problem import Problem
@@ -42,14 +42,17 @@ def create(problem: Problem, path: Path, session: Session) -> None:
             file.write(stub)
     except FileExistsError:
         raise UsageError(
-            session.say("cli.exists", path=show(path)),
-            remedy=session.say(
-                "cli.exists_remedy", program=session.call, number=problem.number, path=shlex.quote(show(path))
-            ),
+            session.say("cli.exists", path=show_path(path)),
+            remedy=session.say("cli.exists_remedy", program=session.call, number=problem.number, path=quote_path(path)),
+        ) from None
+    except FileNotFoundError:
+        raise UsageError(
+            session.say("cli.no_folder", folder=show_path(path.parent)),
+            remedy=session.say("cli.no_folder_remedy", folder=quote_path(path.parent)),
         ) from None
     except OSError as fault:
         raise UsageError(
-            session.say("cli.not_created", path=show(path), detail=fault.strerror),
+            session.say("cli.not_created", path=show_path(path), detail=session.explain(fault)),
             remedy=_say_elsewhere(problem, session),
         ) from fault
 
@@ -69,7 +72,7 @@ def start_over(problem: Problem, path: Path, session: Session) -> Path | None:
         backup = _keep(old, path)
         _exchange(target, stub)
     except OSError as fault:
-        raise UsageError(session.say("cli.not_reset", path=show(path), detail=fault.strerror)) from fault
+        raise UsageError(session.say("cli.not_reset", path=show_path(path), detail=session.explain(fault))) from fault
     return backup
 
 
@@ -88,17 +91,11 @@ def check_exists(problem: Problem, path: Path, session: Session) -> None:
     except OSError:
         names = []
     near = difflib.get_close_matches(path.name, names, 3)
-    create = session.say("cli.no_file_remedy", program=session.call, number=problem.number, path=shlex.quote(str(path)))
+    create = session.say("cli.no_file_remedy", program=session.call, number=problem.number, path=quote_path(path))
     if near:
-        words = ", ".join(str(path.parent / name) for name in near)
+        words = ", ".join(show_path(path.parent / name) for name in near)
         create = session.say("cli.did_you_mean", words=words) + " " + create
-    raise UsageError(session.say("cli.no_file", path=path), remedy=create)
-
-
-def show(path: Path) -> str:
-    """Return a path relative to the working directory where it lies below it."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    raise UsageError(session.say("cli.no_file", path=show_path(path)), remedy=create)
 
 
 def _say_elsewhere(problem: Problem, session: Session) -> str:

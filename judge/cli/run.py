@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -17,12 +17,14 @@ from judge.cli.progress import open_live_line
 from judge.cli.session import Session
 from judge.cli.start import choose_file, make_file_argument
 from judge.errors import JudgeFault, UsageError
+from judge.locale.paths import show_path
 from judge.models.status import Status
 
 if TYPE_CHECKING:
     from judge.models.problem import Problem
     from judge.models.submission import Submission
     from judge.models.verdict import Verdict
+    from judge.runner.nursery import Process
 
 MAX_SEED = (1 << 63) - 1
 """Largest seed that torch takes as it is."""
@@ -35,7 +37,7 @@ class Options:
     json: bool
     """Write the verdict as JSON, and nothing else, to standard output."""
     junit: Path | None
-    device: Literal["auto", "cpu", "cuda"]
+    device: Literal["auto", "cpu", "cuda", "sim"]
     seed: int | None
     verbose: bool
 
@@ -54,7 +56,7 @@ def make_run(session: Session) -> Command:
         ),
         click.Option(
             ["--device"],
-            type=click.Choice(["auto", "cpu", "cuda"]),
+            type=click.Choice(["auto", "cpu", "cuda", "sim"]),
             default="auto",
             help=session.say("cli.option_device"),
         ),
@@ -72,11 +74,15 @@ def run(session: Session, key: str, file: Path | None, **options: object) -> int
 def judge(session: Session, key: str, file: Path | None, options: Options) -> int:
     """Judge, record the attempt, report, and return the exit status of the verdict."""
     _check_junit(options.junit, session)
-    problem = session.find(key)
-    path = _find_file(problem, choose_file(key, file), options, session)
-    from judge.runner.submission import freeze
+    from judge.runner.nursery import open_nursery
 
-    verdict = _settle(problem, freeze(path), options, session)
+    # The children's interpreters load while the judge loads its own models and reads the problem.
+    with open_nursery() as processes:
+        problem = session.find(key)
+        path = _find_file(problem, choose_file(key, file), options, session)
+        from judge.runner.submission import freeze
+
+        verdict = _settle(problem, freeze(path), options, session, processes)
     if options.junit is not None:
         _write_junit(verdict, options.junit, session)
     if options.json:
@@ -86,7 +92,8 @@ def judge(session: Session, key: str, file: Path | None, options: Options) -> in
     else:
         from judge.report.terminal import render
 
-        outlet.draw(lambda console: render(verdict, console, session.language, verbose=options.verbose))
+        reader: dict[str, Any] = {"verbose": options.verbose, "call": session.call, "here": Path.cwd()}
+        outlet.draw(lambda console: render(verdict, console, session.language, **reader))
     return verdict.status.exit_code
 
 
@@ -98,16 +105,16 @@ def _find_file(problem: Problem, named: Path | None, options: Options, session: 
     if not os.path.lexists(home):
         practice.create(problem, home, session)
         say = outlet.tell if options.json else outlet.write
-        say(session.say("cli.created", path=practice.show(home)))
+        say(session.say("cli.created", path=show_path(home)))
     return home
 
 
-def _settle(problem: Problem, submission: Submission, options: Options, session: Session) -> Verdict:
+def _settle(
+    problem: Problem, submission: Submission, options: Options, session: Session, processes: Sequence[Process]
+) -> Verdict:
     """Run the submission and return the verdict; the attempt is on record before anything runs."""
     from judge.devices.choice import choose
-    from judge.report.as_json import dumps
     from judge.runner.pair import run_pair
-    from judge.verdict import settle
 
     device = choose(problem, options.device)
     path, digest = submission.shown_path, submission.sha256
@@ -115,7 +122,18 @@ def _settle(problem: Problem, submission: Submission, options: Options, session:
     try:
         with open_live_line(is_wanted=not options.json) as show:
             on_progress = _make_progress(show, session) if show else None
-            pair = run_pair(problem, submission, device=device, seed=options.seed, on_progress=on_progress)
+            pair = run_pair(
+                problem,
+                submission,
+                device=device,
+                seed=options.seed,
+                on_progress=on_progress,
+                processes=processes,
+                meanwhile=_load_the_rest,
+            )
+        from judge.report.as_json import dumps
+        from judge.verdict import settle
+
         verdict = settle(problem, submission, pair)
     except Exception:
         # Ours, not the learner's; an interrupt passes, and leaves the attempt without an end.
@@ -123,6 +141,15 @@ def _settle(problem: Problem, submission: Submission, options: Options, session:
         raise
     _end(attempt, verdict.status, dumps(verdict), session)
     return verdict
+
+
+def _load_the_rest() -> None:
+    """Import what is needed once the runs have ended, while they go on."""
+    import rich.console  # noqa: F401
+
+    import judge.report.as_json
+    import judge.report.terminal
+    import judge.verdict  # noqa: F401
 
 
 def _make_progress(show: Callable[[str], None], session: Session) -> Callable[[int, int, str | None], None]:
@@ -147,7 +174,7 @@ def _end(attempt: int | None, status: Status, verdict_json: str, session: Sessio
 def _check_junit(path: Path | None, session: Session) -> None:
     """Refuse a place that can't be written before a minute of judging, not after it."""
     if path is not None and (path.is_dir() or not os.access(path.parent, os.W_OK)):
-        raise UsageError(session.say("cli.no_junit", path=path), remedy=session.say("cli.no_junit_remedy"))
+        raise UsageError(session.say("cli.no_junit", path=show_path(path)), remedy=session.say("cli.no_junit_remedy"))
 
 
 def _write_junit(verdict: Verdict, path: Path, session: Session) -> None:
@@ -156,4 +183,4 @@ def _write_junit(verdict: Verdict, path: Path, session: Session) -> None:
     try:
         path.write_text(dumps(verdict, session.language), encoding="utf-8")
     except OSError as fault:
-        raise JudgeFault(session.say("cli.junit_lost", path=path, detail=fault.strerror)) from fault
+        raise JudgeFault(session.say("cli.junit_lost", path=show_path(path), detail=session.explain(fault))) from fault

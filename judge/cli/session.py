@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from judge.cli import outlet
 from judge.errors import JudgeError, JudgeFault, UsageError
 from judge.locale import Language, say
+from judge.locale.paths import quote_path
+from judge.locale.refusals import explain_refusal
 
 if TYPE_CHECKING:
     from judge.models.problem import Problem
@@ -33,11 +34,13 @@ class Session:
     """How the user called the judge: ``judge`` or ``python practice/judge.py``."""
     packs: tuple[Path, ...] = ()
     """Folders given with ``--problems``."""
+    said: set[str] = field(default_factory=set, compare=False)
+    """Warnings that were given in this call."""
 
     @property
     def call(self) -> str:
         """What the user has to type in front of a problem to ask about the same packs again."""
-        options = (f"--problems {shlex.quote(str(pack))}" for pack in self.packs)
+        options = (f"--problems {quote_path(pack)}" for pack in self.packs)
         return " ".join((self.program, *options))
 
     def say(self, key: str, **values: object) -> str:
@@ -54,7 +57,7 @@ class Session:
         from judge.catalog.lookup import find
         from judge.catalog.packs import discover
 
-        return find(discover(self.packs), self.read_key(key))
+        return find(discover(self.packs), self.read_key(key), self.call)
 
     def read_key(self, word: str) -> str:
         """Return the number, slug or folder name in a word that may also be a path.
@@ -68,7 +71,7 @@ class Session:
         if not NUMBERED.fullmatch(name):
             raise UsageError(
                 self.say("cli.whose_file", file=word),
-                remedy=self.say("cli.whose_file_remedy", file=shlex.quote(word), program=self.call),
+                remedy=self.say("cli.whose_file_remedy", file=quote_path(word), program=self.call),
             )
         return name
 
@@ -90,6 +93,10 @@ class Session:
             self.warn(fault)
             return otherwise
 
+    def explain(self, refusal: OSError) -> str:
+        """Return why the system refused, as a part of a sentence."""
+        return explain_refusal(refusal, self.language)
+
     def describe(self, fault: JudgeError) -> str:
         """Return place, fault and remedy on one line; a Chinese full stop has its space built in."""
         where = f"{fault.place}: " if fault.place else ""
@@ -97,8 +104,11 @@ class Session:
         return " ".join(f"{where}{fault.what}{gap}{fault.remedy or ''}".split())
 
     def warn(self, fault: JudgeError) -> None:
-        """Say what went wrong beside the matter; the command goes on."""
-        outlet.tell(self.say("cli.warning", what=self.describe(fault)))
+        """Say once what went wrong beside the matter; the command goes on."""
+        what = self.describe(fault)
+        if what not in self.said:
+            outlet.tell(self.say("cli.warning", what=what))
+        self.said.add(what)
 
 
 def is_path(word: str) -> bool:
@@ -107,8 +117,8 @@ def is_path(word: str) -> bool:
 
 
 def name_program() -> str:
-    """Return what the user has to type to call the judge again."""
+    """Return what the user has to type, where they stand, to call the judge again."""
     script = sys.argv[0]
     if script.endswith(".py"):
-        return f"{Path(sys.orig_argv[0]).name} {shlex.quote(script)}"
+        return f"{Path(sys.orig_argv[0]).name} {quote_path(script)}"
     return Path(script).name or "judge"

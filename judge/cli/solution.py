@@ -34,7 +34,7 @@ def solution(session: Session, key: str, is_sure: bool) -> int:
     problem = session.find(key)
     is_solved = is_sure or problem.number in session.ask_store(lambda log: log.solved(), frozenset[int]())
     if not is_solved and not _ask(problem, session):
-        outlet.write(session.say("cli.not_shown", program=session.call, number=problem.number))
+        outlet.write(_say_other_help(problem, session))
         return 0
     from judge.catalog.pages import explanation
 
@@ -64,6 +64,17 @@ def _ask(problem: Problem, session: Session) -> bool:
         outlet.write("")
         return False
     return answer.strip().casefold() in YES
+
+
+def _say_other_help(problem: Problem, session: Session) -> str:
+    """Return what may help instead: a hint, or, when all were shown, the statement."""
+    from judge.catalog.hints import read_hints
+
+    seen = session.ask_store(lambda log: log.hints_seen(problem.number), frozenset[int]())
+    has_more = len(seen) < len(read_hints(problem))
+    return session.say(
+        "cli.not_shown" if has_more else "cli.not_shown_all_seen", program=session.call, number=problem.number
+    )
 
 
 def _draw(console: Console, text: str, code: str) -> None:

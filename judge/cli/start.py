@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ from judge.cli import outlet, practice
 from judge.cli.command import Command
 from judge.cli.completion import make_problem_argument
 from judge.cli.session import Session, is_path
+from judge.locale.paths import quote_path, show_path
 
 
 def make_start(session: Session) -> Command:
@@ -37,9 +37,9 @@ def start(session: Session, key: str, file: Path | None) -> int:
     if path.is_dir():
         path /= f"{problem.name}.py"
     practice.create(problem, path, session)
-    outlet.write(session.say("cli.created", path=practice.show(path)))
+    outlet.write(session.say("cli.created", path=show_path(path)))
     # The practice file need not be named; another one has to be.
-    rest = f" {shlex.quote(practice.show(path))}" if file is not None or is_path(key) else ""
+    rest = f" {quote_path(path)}" if file is not None or is_path(key) else ""
     outlet.write(session.say("cli.judge_it", command=f"{session.call} {problem.number}{rest}"))
     return 0
 
@@ -52,10 +52,10 @@ def reset(session: Session, key: str, file: Path | None) -> int:
         return start(session, key, file)
     backup = practice.start_over(problem, path, session)
     if backup is None:
-        outlet.write(session.say("cli.is_stub", path=practice.show(path)))
+        outlet.write(session.say("cli.is_stub", path=show_path(path)))
         return 0
-    outlet.write(session.say("cli.kept", backup=practice.show(backup)))
-    outlet.write(session.say("cli.reset", path=practice.show(path)))
+    outlet.write(session.say("cli.kept", backup=show_path(backup)))
+    outlet.write(session.say("cli.reset", path=show_path(path)))
     return 0
 
 

@@ -19,7 +19,9 @@ def welcome(session: Session) -> int:
     if rows:
         outlet.write(session.say("cli.solved_count", done=len(solved & {row.number for row in rows}), count=len(rows)))
     outlet.write("")
-    if following is not None:
+    if following is not None and following.number in solved:
+        outlet.write(session.say("cli.welcome_again", number=number, title=following.title[session.language]))
+    elif following is not None:
         outlet.write(session.say("cli.welcome_next", number=number, title=following.title[session.language]))
     steps = (
         (f"show {number}", session.say("cli.step_show")),

@@ -102,6 +102,8 @@ class Run:
         """Load the solution on a clock of its own."""
         request = self._request
         shown = request.shown_path
+        # Its last part: in the private working directory that names no file, and its folder is that directory.
+        file = avoid_files(Path(shown).name)
         source = Path(request.solution_path).read_bytes()
         stub = Path(request.stub_path).read_text(encoding="utf-8")
         before = Process()
@@ -109,7 +111,7 @@ class Run:
         self._clock.start(request.load_s)
         try:
             with self._clock.open():
-                loaded = load_solution(source, stub, self._sources, shown_path=shown, file=avoid_files(shown))
+                loaded = load_solution(source, stub, self._sources, shown_path=shown, file=file)
         except TimeIsUp:
             self._clock.stop()
         except LoadFailure:

@@ -17,9 +17,9 @@ class DeviceNeed(StrEnum):
     NONE = "none"
     """No device code: plain Python."""
     ANY = "any"
-    """Device code that also runs where there is no GPU."""
+    """Device code that also runs on the CPU, where that is asked for."""
     CUDA = "cuda"
-    """A real GPU; elsewhere the problem is not judged."""
+    """Device code that needs CUDA, real or simulated; single tests may ask for a real GPU by their mark."""
 
 
 class Limits(Model):

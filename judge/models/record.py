@@ -58,8 +58,8 @@ class Diagnostic(Model):
     actual: str | None = None
     look: Text | None = None
     """What to look at next."""
-    picture: str | None = None
-    """A small drawing in plain text, for example the map of a segment."""
+    picture: Text | None = None
+    """A small drawing in plain text, for example the map of a segment; only its words differ by language."""
     frames: tuple[Frame, ...] = ()
     """The learner's and the test's frames, outermost first."""
     folded: int = 0

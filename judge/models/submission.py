@@ -15,7 +15,7 @@ class Submission(Model):
     source: Annotated[bytes, Field(repr=False)]
     """The file's bytes, unchanged."""
     shown_path: str
-    """Path as a report and a traceback show it."""
+    """Absolute path; a report shows it as seen from where its reader stands."""
     sha256: str
     """Hex digest of ``source``."""
 

@@ -61,6 +61,7 @@ class SubmissionName(Model):
     """The submission, as a report names it."""
 
     path: str
+    """Absolute."""
     sha256: str
     size_bytes: int
 

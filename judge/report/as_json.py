@@ -1,25 +1,28 @@
-"""A verdict as JSON: versioned, indented, ASCII only, so that it is inert on any terminal."""
+"""Verdicts and inspections as JSON: versioned, indented, ASCII only, so that it is inert on any terminal."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+from typing import TYPE_CHECKING
 
-from judge.models.verdict import Verdict
+if TYPE_CHECKING:
+    from judge.models.inspection import Inspection
+    from judge.models.verdict import Verdict
 
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-def dumps(verdict: Verdict) -> str:
-    """Return the verdict as JSON that follows ``docs/schema/verdict-1.json``, with a line end at its end.
+def dumps(published: Verdict | Inspection) -> str:
+    """Return JSON that follows ``verdict-1.json`` or ``inspection-1.json`` of ``docs/schema``, with a line end.
 
     Texts are kept as they are, by escapes; only unpaired surrogates, which are no characters, are spelt out.
     A measurement that is no finite number is null.
     """
-    text = json.dumps(_make_legal(verdict.model_dump(mode="json")), indent=2, ensure_ascii=True, allow_nan=False)
+    text = json.dumps(_make_legal(published.model_dump(mode="json")), indent=2, ensure_ascii=True, allow_nan=False)
     # DEL is ASCII, so the encoder lets it through; outside of strings there is none.
     return text.replace("\x7f", "\\u007f") + "\n"
 

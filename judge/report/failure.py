@@ -39,7 +39,7 @@ def add_diagnostic(page: Page, diagnostic: Diagnostic, submission: str) -> None:
         page.gap()
         add_values(page, diagnostic.expected, diagnostic.actual, INDENT, label_width(page))
     if diagnostic.picture:
-        _add_picture(page, diagnostic.picture)
+        _add_picture(page, diagnostic.picture.in_language(page.ink.language))
     if diagnostic.is_cut:
         page.add(page.ink.say("shortened"), style="dim", indent=INDENT)
     _add_frames(page, diagnostic, submission)
@@ -57,7 +57,7 @@ def add_places(page: Page, measurements: tuple[Measurement, ...]) -> None:
         page.gap()
         for (file, line, code), count in shown:
             times = page.ink.say("times", count=count)
-            _add_labelled_line(page, label, f"{times}{page.ink.line(file)}:{line}  {page.ink.line(code)}")
+            _add_labelled_line(page, label, f"{times}{page.ink.path(file)}:{line}  {page.ink.line(code)}")
             label = ""
         if len(counts) > len(shown):
             text = page.ink.say("more_places", count=len(counts) - len(shown))
@@ -136,7 +136,7 @@ def _add_frames(page: Page, diagnostic: Diagnostic, submission: str) -> None:
 
 
 def _place(page: Page, frame: Frame) -> str:
-    place = f"{page.ink.line(frame.file)}:{frame.line}"
+    place = f"{page.ink.path(frame.file)}:{frame.line}"
     if frame.function in ("", "<module>"):
         return place
     return f"{place} {page.ink.say('in_function', function=page.ink.line(frame.function))}"

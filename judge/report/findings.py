@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from judge.models.record import Diagnostic, DiagnosticKind, Measurement
 from judge.models.status import Status
@@ -31,9 +32,9 @@ class Finding:
         return self.test.partition("[")[0]
 
     @property
-    def parameters(self) -> str:
-        """Parameters of the test as they end its title, with the space before them; empty without any."""
-        return f" {self.test.removeprefix(self.function)}".rstrip()
+    def bare_title(self) -> str:
+        """The title without the parameters that end it."""
+        return self.title.removesuffix(f" {self.test.removeprefix(self.function)}".rstrip())
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Findings:
     """First the run as a whole, then required tests in their order, then optional ones."""
     notes: tuple[Diagnostic, ...]
     """Warnings, and remarks on tests that passed."""
-    passed: tuple[str, ...]
-    """Titles."""
+    passed: tuple[tuple[str, int], ...]
+    """Titles in order, each with the number of its cases."""
     skipped: tuple[tuple[str, int], ...]
     """Reasons for which tests were not judged, with the number of tests."""
     unrun: int
@@ -68,10 +69,15 @@ def sort_findings(verdict: Verdict, ink: Ink) -> Findings:
     return Findings(
         failures=tuple(failures),
         notes=tuple(notes),
-        passed=tuple(ink.line(test.title.in_language(ink.language)) for test in passed),
+        passed=_count_cases([_finding(test, ink) for test in passed]),
         skipped=_count_reasons(verdict, ink),
         unrun=sum(_is_unrun(test) for test in verdict.tests),
     )
+
+
+def _count_cases(passed: list[Finding]) -> tuple[tuple[str, int], ...]:
+    groups = [list(group) for _, group in groupby(passed, key=lambda one: one.function)]
+    return tuple((group[0].bare_title if len(group) > 1 else group[0].title, len(group)) for group in groups)
 
 
 def _is_unrun(test: TestVerdict) -> bool:
@@ -115,7 +121,7 @@ def _find_run_failure(verdict: Verdict, failed: list[TestVerdict], ink: Ink) -> 
         found = replace(_finding(struck[0], ink), diagnostics=errors)
     else:
         is_own_fault = verdict.status is not Status.JUDGE_ERROR
-        title = ink.line(verdict.submission.path) if is_own_fault else ink.say("the_judge")
+        title = ink.path(verdict.submission.path) if is_own_fault else ink.say("the_judge")
         found = Finding(title, "", verdict.status, True, errors)
     return _with_run_output(found, verdict)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from judge.locale import say
+from judge.locale.paths import show_path
 from judge.models.base import Text as BothLanguages
 from judge.models.status import Status
 from judge.report.inert import plain
@@ -39,10 +41,12 @@ class Ink:
     Args:
         wanted_language: ``"en"`` or ``"zh"``.
         encoding: of the stream that is written to.
+        here: the folder from which paths are seen; without one they stay as they are recorded.
     """
 
     wanted_language: str
     encoding: str
+    here: Path | None = None
 
     @cached_property
     def language(self) -> str:
@@ -73,6 +77,10 @@ class Ink:
     def line(self, text: str) -> str:
         """Return ``text`` cleaned, on one line: runs of white space become one space."""
         return " ".join(self.clean(text).split())
+
+    def path(self, path: str) -> str:
+        """Return a recorded path as its reader sees it; what is no absolute path is only cleaned."""
+        return self.line(show_path(path, self.here) if self.here and path.startswith("/") else path)
 
     def read(self, text: BothLanguages) -> str:
         """Return a text of both languages in the language shown, cleaned."""

@@ -123,7 +123,7 @@ def _describe(diagnostic: Diagnostic, ink: Ink) -> str:
         if value is not None:
             lines.append(f"{ink.say(label)}: {ink.clean(value)}")
     if diagnostic.picture:
-        lines.append(ink.clean(diagnostic.picture))
+        lines.append(ink.read(diagnostic.picture))
     for frame in reversed(diagnostic.frames):
         lines.append(f"{ink.line(frame.file)}:{frame.line}: {ink.line(frame.code)}")
     if diagnostic.look:

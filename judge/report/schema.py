@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from judge.models.documentation import describe_fields
 from judge.models.verdict import SCHEMA_VERSION, Verdict
 
 FILE = Path(__file__).parents[2] / "docs" / "schema" / f"verdict-{SCHEMA_VERSION}.json"
@@ -15,6 +16,7 @@ FILE = Path(__file__).parents[2] / "docs" / "schema" / f"verdict-{SCHEMA_VERSION
 def verdict_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12) of what ``as_json.dumps`` writes."""
     schema = Verdict.model_json_schema(mode="serialization")
+    describe_fields(schema, Verdict)
     # Its figure comes from the learner's process and need not be finite; JSON has no word for that but null.
     value = schema["$defs"]["Measurement"]["properties"]["value"]
     value["type"] = ["number", "null"]

@@ -115,17 +115,24 @@ def _add_isolation(page: Page, isolation: Isolation) -> None:
         page.add(text, style="dim", indent=INDENT, lead="- ", lead_style="dim")
 
 
-def add_next_step(page: Page, verdict: Verdict) -> None:
-    """Write the one thing to do next."""
+def add_next_step(page: Page, verdict: Verdict, call: str) -> None:
+    """Write the one thing to do next; ``call`` is what the reader types to call the judge."""
     number = verdict.problem.number
     if verdict.status is Status.ACCEPTED:
         page.gap()
         has_all = verdict.total is None or points_of(verdict.total) >= 100
         page.add(page.ink.say("congratulation" if has_all else "accepted_in_part"), style="bold green")
-        page.add(page.ink.say("next_solution", number=number))
+        _add_commands(page, "next_solution", f"{call} solution {number}")
     elif verdict.status is Status.JUDGE_ERROR:
         page.gap()
         page.add(page.ink.say("not_your_fault"))
     elif verdict.status is not Status.NOT_JUDGED:
         page.gap()
-        page.add(page.ink.say("next_hint", number=number))
+        _add_commands(page, "next_hint", f"{call} show {number}", f"{call} hint {number}")
+
+
+def _add_commands(page: Page, heading: str, *commands: str) -> None:
+    """Write commands to paste, each on a line that is not broken however long it is."""
+    page.add(page.ink.say(heading))
+    for command in commands:
+        page.add_line(Text(" " * INDENT).append(page.ink.clean(command), "cyan"))

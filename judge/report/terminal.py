@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -22,10 +23,18 @@ MAX_WIDTH = 110
 MAX_OTHERS = 10
 """Failures that get a line of their own, after the first."""
 MAX_PASSED = 30
-"""Passed tests that are listed by title."""
+"""Passed tests that are listed by title, the cases of one in one line."""
 
 
-def render(verdict: Verdict, console: Console, language: str, *, verbose: bool = False) -> None:
+def render(
+    verdict: Verdict,
+    console: Console,
+    language: str,
+    *,
+    verbose: bool = False,
+    call: str = "judge",
+    here: Path | None = None,
+) -> None:
     """Print the verdict.
 
     Args:
@@ -33,8 +42,10 @@ def render(verdict: Verdict, console: Console, language: str, *, verbose: bool =
         console: where; its width, colours and encoding are kept to.
         language: ``"en"`` or ``"zh"``; English where the encoding has no Chinese.
         verbose: show every failure in full, the passed tests by title, and long texts whole.
+        call: what the reader types to call the judge, for the commands that the report names.
+        here: the reader's working directory, from which paths are shown; by default as they are recorded.
     """
-    page = Page(Ink(language, console.encoding), min(console.width, MAX_WIDTH), verbose)
+    page = Page(Ink(language, console.encoding, here), min(console.width, MAX_WIDTH), verbose)
     findings = sort_findings(verdict, page.ink)
     _add_headline(page, verdict)
     _add_failures(page, findings, verdict)
@@ -43,7 +54,7 @@ def render(verdict: Verdict, console: Console, language: str, *, verbose: bool =
     add_scores(page, verdict)
     add_not_judged(page, verdict)
     add_conditions(page, verdict)
-    add_next_step(page, verdict)
+    add_next_step(page, verdict, call)
     for line in page.lines:
         console.print(line, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
@@ -111,8 +122,8 @@ def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
 def _add_in_short(page: Page, finding: Finding, count: int, *, is_optional_named: bool) -> None:
     """Write one line for a test's failed cases: the title and what broke first, in a third of the width or more."""
     ink = page.ink
-    cases = f" ×{count}" if count > 1 else ""
-    name = finding.title.removesuffix(finding.parameters) if count > 1 else finding.title
+    cases = _count(ink, count)
+    name = finding.bare_title if count > 1 else finding.title
     optional = ink.say("optional") if is_optional_named and not finding.is_required else ""
     tail = cases + optional
     what = ink.line(finding.diagnostics[0].what.in_language(ink.language)) if finding.diagnostics else ""
@@ -130,7 +141,7 @@ def _add_notes(page: Page, findings: Findings) -> None:
     page.gap()
     for diagnostic in findings.notes:
         place = (
-            f"{page.ink.line(diagnostic.frames[-1].file)}:{diagnostic.frames[-1].line}: " if diagnostic.frames else ""
+            f"{page.ink.path(diagnostic.frames[-1].file)}:{diagnostic.frames[-1].line}: " if diagnostic.frames else ""
         )
         add_text(page, place + diagnostic.what.in_language(page.ink.language), lead="! ", lead_style="yellow")
 
@@ -153,9 +164,16 @@ def _add_passed(page: Page, findings: Findings, verdict: Verdict) -> None:
     lead = ink.glyph("passed") + " "
     if page.is_verbose or verdict.status is Status.ACCEPTED:
         limit = len(passed) if page.is_verbose else MAX_PASSED
-        for title in passed[:limit]:
-            page.add(title, lead=lead, lead_style="green")
-        if len(passed) > limit:
-            page.add(ink.say("more_passed", count=len(passed) - limit), style="dim", indent=2)
+        for title, count in passed[:limit]:
+            page.add(title + _count(ink, count), lead=lead, lead_style="green")
+        left = sum(count for _, count in passed[limit:])
+        if left:
+            page.add(ink.say("more_passed", count=left), style="dim", indent=2)
     else:
-        page.add(ink.say("passed_tests", count=len(passed)), lead=lead, lead_style="green")
+        total = sum(count for _, count in passed)
+        page.add(ink.say("passed_tests", count=total), lead=lead, lead_style="green")
+
+
+def _count(ink: Ink, count: int) -> str:
+    """Return how many cases of a test a line stands for."""
+    return f" {ink.clean('×')}{count}" if count > 1 else ""

@@ -15,7 +15,8 @@ from judge.models.record import RunPair, RunRecord
 from judge.models.status import Status
 from judge.models.submission import Submission
 from judge.runner.child import Child
-from judge.runner.workspace import Workspace, open_workspace
+from judge.runner.nursery import Process, open_nursery
+from judge.runner.workspace import Workspace, fill_workspace
 from judge.sandbox.isolation import describe_isolation
 
 POLL_S = 0.05
@@ -34,6 +35,8 @@ def run_pair(
     on_progress: Progress | None = None,
     oracle: RunRecord | None = None,
     stop_at_first_failure: bool = False,
+    processes: Sequence[Process] = (),
+    meanwhile: Callable[[], object] | None = None,
 ) -> RunPair:
     """Run the submission and the reference on the problem's tests and return both records.
 
@@ -45,22 +48,29 @@ def run_pair(
         on_progress: told of the subject's tests as they start and finish.
         oracle: record of an earlier run of the reference under the same seed, to be used again.
         stop_at_first_failure: end the subject after its first failed test (mutants only need one).
+        processes: of an open nursery, one for each run that is to take place; without them, one is opened here.
+        meanwhile: called once, as soon as both runs have been told to begin.
 
     Whatever happens, Ctrl-C included, no process of either run is left.
     """
     seed = secrets.randbits(32) if seed is None else seed
     started_at, started_s = datetime.now(UTC), time.monotonic()
+    sources = {"subject": submission.source}
+    if oracle is None:
+        sources["oracle"] = problem.reference.read_bytes()
     with contextlib.ExitStack() as stack:
+        ready = processes or stack.enter_context(open_nursery(len(sources)))
         children = []
-        sources = {"subject": submission.source}
-        if oracle is None:
-            sources["oracle"] = problem.reference.read_bytes()
-        for role, source in sources.items():
-            workspace = stack.enter_context(open_workspace(problem, source))
+        for (role, source), process in zip(sources.items(), ready, strict=True):
+            workspace = fill_workspace(process.folder, process.scratch, problem, source)
             shown = submission.shown_path if role == "subject" else "solution.py"
             request = _write_request(role, problem, workspace, shown, device, seed)
             request["stop_at_first_failure"] = stop_at_first_failure and role == "subject"
-            children.append(Child(role, problem, workspace, request))
+            children.append(Child(role, problem.limits, process, request))
+        if on_progress is not None:
+            on_progress(0, 0, None)
+        if meanwhile is not None:
+            meanwhile()
         records = _watch(children, on_progress)
     return RunPair(
         subject=records[0],

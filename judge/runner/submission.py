@@ -11,6 +11,8 @@ from pathlib import Path
 
 from judge.errors import SubmissionUnreadable
 from judge.locale import choose_language, say
+from judge.locale.paths import make_absolute, show_path
+from judge.locale.refusals import explain_refusal
 from judge.models.submission import Submission
 
 MAX_SOURCE_BYTES = 1 << 20
@@ -43,13 +45,7 @@ def freeze(path: Path) -> Submission:
     if len(source) > MAX_SOURCE_BYTES:
         size = max(kind.st_size, len(source))
         raise _refuse("too_large", "too_large_remedy", path=path, size=size, limit=MAX_SOURCE_BYTES)
-    return Submission(source=source, shown_path=_shorten(path), sha256=hashlib.sha256(source).hexdigest())
-
-
-def _shorten(path: Path) -> str:
-    absolute = path.absolute()
-    here = Path.cwd()
-    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
+    return Submission(source=source, shown_path=str(make_absolute(path)), sha256=hashlib.sha256(source).hexdigest())
 
 
 def _explain(path: Path, fault: OSError) -> SubmissionUnreadable:
@@ -61,11 +57,13 @@ def _explain(path: Path, fault: OSError) -> SubmissionUnreadable:
         return _refuse("symlink_loop", "give_a_file", path=path)
     if fault.errno == errno.ENXIO:
         return _refuse("is_no_file", "give_a_file", path=path)
-    return _refuse("not_readable", "check_permissions", path=path, detail=fault.strerror)
+    detail = explain_refusal(fault, choose_language(sys.argv[1:]))
+    return _refuse("not_readable", "check_permissions", path=path, detail=detail)
 
 
-def _refuse(what: str, remedy: str, **values: object) -> SubmissionUnreadable:
+def _refuse(what: str, remedy: str, *, path: Path, **values: object) -> SubmissionUnreadable:
     language = choose_language(sys.argv[1:])
+    values["path"] = show_path(path)
     return SubmissionUnreadable(
         say(f"runner.{what}", language, **values), remedy=say(f"runner.{remedy}", language, **values)
     )

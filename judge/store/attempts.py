@@ -18,6 +18,8 @@ from typing import Any
 
 from judge.errors import JudgeFault
 from judge.locale import Language, say
+from judge.locale.paths import show_path
+from judge.locale.refusals import explain_refusal
 from judge.store.schema import SCHEMA_VERSION, ForeignFile, create_schema, has_schema
 
 BUSY_TIMEOUT_S = 5.0
@@ -146,17 +148,17 @@ class AttemptLog:
             raise self._fault(name, version=fault.version, known=SCHEMA_VERSION) from fault
         except sqlite3.OperationalError as fault:
             name = "locked" if "locked" in str(fault) else "unusable"
-            raise self._fault(name, detail=fault) from fault
+            raise self._fault(name, detail=explain_refusal(fault, self._language)) from fault
         except sqlite3.IntegrityError as fault:
             raise self._fault("refused", detail=fault) from fault
         except (sqlite3.DatabaseError, TypeError, ValueError) as fault:
             raise self._fault("damaged", detail=fault) from fault
         except OSError as fault:
-            raise self._fault("unusable", detail=fault.strerror) from fault
+            raise self._fault("unusable", detail=explain_refusal(fault, self._language)) from fault
 
     def _fault(self, name: str, **values: object) -> JudgeFault:
         what = say(f"store.{name}", self._language, **values)
-        return JudgeFault(what, place=str(self.path), remedy=say(f"store.{name}_remedy", self._language))
+        return JudgeFault(what, place=show_path(self.path), remedy=say(f"store.{name}_remedy", self._language))
 
 
 def _read_attempt(row: tuple[Any, ...]) -> Attempt:

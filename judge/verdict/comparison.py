@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import math
 from collections.abc import Iterator
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from judge.models.record import Evidence, Tensor
 from judge.verdict.decoding import decode_tensor
@@ -27,12 +28,26 @@ def find_difference(expected: Evidence, actual: Evidence) -> Difference | None:
     ``exact`` is strict about types (``1``, ``1.0`` and ``True`` differ; NaN equals NaN). ``close`` allows
     ``atol + rtol * |expected|``, both taken from the oracle's record.
     """
+    if _is_identical(expected.value, actual.value):
+        return None
     is_close = expected.mode == "close"
     differences = _walk(expected.value, actual.value, "", (expected.rtol, expected.atol) if is_close else None)
     first = next(differences, None)
     if first is None:
         return None
     return first._replace(path=_name_item(first.path, expected.labels))
+
+
+def _is_identical(expected: Any, actual: Any) -> bool:  # noqa: ANN401  what JSON or a tensor may be
+    """Return whether two values are alike to the last type; ``False`` says only that a closer look is needed.
+
+    Nearly all evidence is, and C walks it ten times as fast. Version 2 of marshal writes each value by
+    itself, without regard to which objects are the same.
+    """
+    try:
+        return marshal.dumps(expected, 2) == marshal.dumps(actual, 2)
+    except ValueError:  # a tensor, or nested too deeply
+        return False
 
 
 Tolerance = tuple[float, float] | None
@@ -47,7 +62,7 @@ def _walk(expected: object, actual: object, path: str, tolerance: Tolerance) -> 
             if left is not right:
                 yield from _walk(left, right, f"{path}[{at}]", tolerance)
         if len(expected) != len(actual):
-            yield Difference(path, f"{len(expected)} items", f"{len(actual)} items")
+            yield Difference(path, f"len = {len(expected)}", f"len = {len(actual)}")
     elif isinstance(expected, dict) and isinstance(actual, dict):
         for key in sorted(expected.keys() | actual.keys()):
             if key not in expected or key not in actual:

@@ -96,9 +96,12 @@ class Trial:
         for item, other in zip(expected, actual, strict=True):
             difference = find_difference(item, other)
             if difference is not None:
-                what = text("differs", name=item.name, where=difference.path)
                 diagnostic = Diagnostic(
-                    kind=DiagnosticKind.EVIDENCE, what=what, expected=difference.expected, actual=difference.actual
+                    kind=DiagnosticKind.EVIDENCE,
+                    what=text("differs", name=item.name, where=difference.path),
+                    expected=difference.expected,
+                    actual=difference.actual,
+                    look=text("differs_look" if difference.path else "differs_look_whole"),
                 )
                 return Status.WRONG, (diagnostic,)
         return self._find_over_budget()

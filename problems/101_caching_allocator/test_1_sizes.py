@@ -72,7 +72,7 @@ def test_the_first_block_lies_at_the_base(play: Callable[..., Any]) -> None:
 
 
 def test_a_small_block_is_cut_when_512_bytes_remain(play: Callable[..., Any]) -> None:
-    """In the small pool a rest of 512 bytes is cut off, and serves the next request.
+    """In the small pool a remainder of 512 bytes is cut off, and serves the next request.
 
     zh: 小池里只要剩下 512 字节就要切开，余下部分可以满足下一个请求。
     """
@@ -81,7 +81,7 @@ def test_a_small_block_is_cut_when_512_bytes_remain(play: Callable[..., Any]) ->
     game.malloc(512)
     game.free(first)
     game.malloc(1024)
-    look = ("From which rest on is a block of the small pool cut?", "小池的块，余量达到多少就切？")
+    look = ("From which remainder on is a block of the small pool cut?", "小池的块，余量达到多少就切？")
     game.check(look, addr=0, size=1024, allocated=1536)
     game.malloc(512)
     game.check(look, addr=1024, size=512, allocated=2048)
@@ -106,14 +106,14 @@ def test_a_small_block_is_cut_however_large_the_rest(play: Callable[..., Any]) -
 
 @pytest.mark.parametrize("rest_bytes", [512, MIB - 512, MIB], ids=lambda value: f"rest_{value}")
 def test_a_large_block_keeps_a_rest_of_1_mib(play: Callable[..., Any], rest_bytes: int) -> None:
-    """In the large pool a rest of at most 1 MiB is not cut off: the whole block is given, and counted.
+    """In the large pool a remainder of at most 1 MiB is not cut off: the whole block is given, and counted.
 
     zh: 大池里余量不超过 1 MiB 时不切：整块给出，也按整块计数。
     """
     game = play()
     block = game.malloc(12 * MIB - rest_bytes)
     look = (
-        "Was a rest of 1 MiB or less cut off, or the request counted instead of the block?",
+        "Was a remainder of 1 MiB or less cut off, or the request counted instead of the block?",
         "是切掉了不超过 1 MiB 的余量，还是按请求而不是按块计数了？",
     )
     game.check(look, size=12 * MIB, allocated=12 * MIB, reserved=12 * MIB)
@@ -125,13 +125,13 @@ def test_a_large_block_keeps_a_rest_of_1_mib(play: Callable[..., Any], rest_byte
 
 
 def test_a_large_block_is_cut_when_more_than_1_mib_remains(play: Callable[..., Any]) -> None:
-    """In the large pool a rest of 1 MiB and 512 bytes is cut off, and serves the next request.
+    """In the large pool a remainder of 1 MiB and 512 bytes is cut off, and serves the next request.
 
     zh: 大池里余量为 1 MiB 加 512 字节时要切开，余下部分可以满足下一个请求。
     """
     game = play()
     game.malloc(11 * MIB - 512)
-    look = ("From which rest on is a block of the large pool cut?", "大池的块，余量超过多少才切？")
+    look = ("From which remainder on is a block of the large pool cut?", "大池的块，余量超过多少才切？")
     game.check(look, size=11 * MIB - 512, allocated=11 * MIB - 512)
     game.malloc(MIB + 1)
     game.check(look, addr=11 * MIB - 512, size=MIB + 512, driver=[])
@@ -148,10 +148,15 @@ def test_a_cached_large_block_follows_the_same_rule(play: Callable[..., Any]) ->
     game.malloc(4 * MIB)
     game.free(first)
     whole = game.malloc(5 * MIB)
-    game.check(addr=0, size=6 * MIB, allocated=10 * MIB, driver=[])
+    look = (
+        "Exactly 1 MiB would remain: is the rule for a new segment applied to a block from the cache as well?",
+        "恰好剩下 1 MiB：缓存中的块是否也按新段的规则处理？",
+    )
+    game.check(look, addr=0, size=6 * MIB, allocated=10 * MIB, driver=[])
     game.free(whole)
     game.malloc(5 * MIB - 512)
-    game.check(addr=0, size=5 * MIB - 512, allocated=9 * MIB - 512, driver=[])
+    look = ("A remainder of more than 1 MiB is cut off here too.", "这里超过 1 MiB 的余量同样要切下来。")
+    game.check(look, addr=0, size=5 * MIB - 512, allocated=9 * MIB - 512, driver=[])
     game.record()
 
 

@@ -184,7 +184,8 @@ def test_a_block_merges_with_the_rest_of_its_segment(play: Callable[..., Any]) -
         game.free(blocks[at])
     whole = [(0, 2 * MIB, 0, [(0, 2 * MIB, False)])]
     what = ("A segment whose blocks are all free must be one block", "块全部空闲的段应当只剩一个块")
-    game.expect.equal(game.snapshot(), whole, what)
+    look = ("Was each block merged on both sides when it was freed?", "每个块释放时，前后两边都合并了吗？")
+    game.expect.equal(game.snapshot(), whole, what, look, game.draw(0))
     game.malloc(MIB)
     game.malloc(MIB)
     game.check(addr=MIB, driver=[])

@@ -51,11 +51,16 @@ def test_a_partly_used_segment_is_kept(play: Callable[..., Any]) -> None:
     first = game.malloc(4 * MIB)
     live = game.malloc(4 * MIB)
     game.free(first)
-    game.refuse(16 * MIB)
-    game.check(driver=[["malloc", 16 * MIB]] * 2, reserved=20 * MIB, allocated=4 * MIB)
+    look = (
+        "Is one block of the segment still in use? Then the whole segment stays, however much of it is free.",
+        "段里还有块在用吗？只要有一个，不论其余多么空闲，整个段都要留下。",
+    )
+    game.refuse(16 * MIB, look=look)
+    game.check(look, driver=[["malloc", 16 * MIB]] * 2, reserved=20 * MIB, allocated=4 * MIB)
     game.free(live)
     game.malloc(22 * MIB)
-    game.check(driver=[["malloc", 22 * MIB], ["free", 0], ["malloc", 22 * MIB]], reserved=22 * MIB)
+    look = ("Now no block of the first segment is in use: it goes back.", "现在第一个段里没有块在用，应当归还。")
+    game.check(look, driver=[["malloc", 22 * MIB], ["free", 0], ["malloc", 22 * MIB]], reserved=22 * MIB)
     game.record()
 
 
@@ -80,7 +85,8 @@ def test_a_second_try_that_succeeds_serves_the_request(play: Callable[..., Any])
     """
     game = play(faults={0: MemoryError("busy")})
     game.malloc(3 * MIB, 9)
-    game.check(driver=[["malloc", 20 * MIB]] * 2, addr=0, size=3 * MIB, allocated=3 * MIB, reserved=20 * MIB)
+    look = ("The second answer of the driver counts like a first one.", "驱动第二次的答复与第一次同样有效。")
+    game.check(look, driver=[["malloc", 20 * MIB]] * 2, addr=0, size=3 * MIB, allocated=3 * MIB, reserved=20 * MIB)
     game.record()
 
 
@@ -113,7 +119,11 @@ def test_another_error_of_the_driver_passes_through(play: Callable[..., Any], ca
     faults = {3: MemoryError("full"), call: RuntimeError("device lost")}
     game = play(faults=faults)
     kept = fill(game)
-    game.refuse(24 * MIB, error=RuntimeError)
+    passed_on = (
+        "Only a MemoryError is handled: every other exception of the driver goes on to the caller as it is.",
+        "只处理 MemoryError：驱动的其他异常都原样交给调用者。",
+    )
+    game.refuse(24 * MIB, error=RuntimeError, look=passed_on)
     asked: list[list[Any]] = [["malloc", 24 * MIB]]
     if call == 3:
         look = ("Only a MemoryError starts a second try.", "只有 MemoryError 才触发第二次尝试。")
@@ -134,10 +144,14 @@ def test_a_negative_size_is_refused(play: Callable[..., Any]) -> None:
     zh: 大小为负：抛出 ValueError，不调用驱动，什么都不改变。
     """
     game = play()
+    look = (
+        "Is the size checked before it is rounded up, and before the driver is asked? Rounded up, -1 becomes 0.",
+        "是否在取整和询问驱动之前就检查了大小？-1 向上取整之后会变成 0。",
+    )
     for size in (-1, -512):
-        game.refuse(size, error=ValueError)
-        game.check(driver=[], allocated=0, reserved=0)
-    game.expect.equal(game.snapshot(), [], ("A refused size must leave no segment", "被拒绝的大小不应留下段"))
+        game.refuse(size, error=ValueError, look=look)
+        game.check(look, driver=[], allocated=0, reserved=0)
+    game.expect.equal(game.snapshot(), [], ("A refused size must leave no segment", "被拒绝的大小不应留下段"), look)
     game.record()
 
 
@@ -160,7 +174,7 @@ def test_a_block_is_freed_once(play: Callable[..., Any]) -> None:
 
 
 def test_what_was_never_allocated_is_refused(play: Callable[..., Any], solution: Any) -> None:
-    """Freeing what malloc did not return is a ValueError: an unknown address, a part, a rest, another size.
+    """Freeing what malloc did not return is a ValueError: an unknown address, a part, a remainder, another size.
 
     zh: 释放不是 malloc 返回的东西应抛出 ValueError：未知地址、块的一部分、切剩的余量、大小不符。
     """
@@ -179,6 +193,31 @@ def test_what_was_never_allocated_is_refused(play: Callable[..., Any], solution:
         game.refuse_free(solution.Block(addr, size), what)
     game.free(block)
     game.check(allocated=512)
+    game.record()
+
+
+def test_a_block_that_was_merged_away_is_gone(play: Callable[..., Any], solution: Any) -> None:
+    """Where a block began that was merged with the one before it, no block begins, whatever is allocated over it.
+
+    zh: 块并入前一个块之后，它原来的起始地址不再是任何块的起点，不论后来在那里分配了什么。
+    """
+    game = play()
+    first, second = game.malloc(512), game.malloc(512)
+    game.free(first)
+    game.free(second)
+    whole = game.malloc(MIB)
+    game.check(addr=first.addr, size=MIB, driver=[])
+    what = (
+        "No block begins at the address of one that was merged away: free() must raise ValueError",
+        "被合并掉的块的地址上没有块开始：free() 应抛出 ValueError",
+    )
+    look = (
+        "Is a block still known by the address that it had before it was merged?",
+        "合并之后，块是否还登记在它原来的地址上？",
+    )
+    game.refuse_free(solution.Block(second.addr, whole.size), what, look)
+    game.free(whole)
+    game.check(allocated=0)
     game.record()
 
 

@@ -32,6 +32,7 @@ class Watch:
 
     def malloc(self, size: int, stream: int) -> None:
         """Ask for a block; a refusal is right only when no segment is wholly free any more."""
+        __tracebackhide__ = True
         try:
             block = self.game.malloc(size, stream)
         except MemoryError:
@@ -52,10 +53,12 @@ class Watch:
 
     def free(self, at: int) -> None:
         """Free the block at ``at``, counted around."""
+        __tracebackhide__ = True
         self.game.free(self.held.pop(at % len(self.held))[0])
 
     def check(self) -> None:
         """Compare the snapshot with itself, with what is held, and with what the driver gave."""
+        __tracebackhide__ = True
         segments = self.game.allocator.snapshot()
         for before, after in pairwise(segments):
             if before[0] + before[1] > after[0]:
@@ -73,6 +76,7 @@ class Watch:
             self._fail(("memory_reserved() is not the sum of the segments", "memory_reserved() 不等于各段之和"))
 
     def _check_segment(self, base: int, size: int, stream: int, blocks: list[tuple[int, int, bool]]) -> None:
+        __tracebackhide__ = True
         at, was_free = base, False
         streams = {block.addr: it for block, it in self.held}
         for addr, length, is_used in blocks:
@@ -104,15 +108,21 @@ class Watch:
         return [block for segment in self.game.allocator.snapshot() for block in segment[3]]
 
     def _fail(self, what: Pair, addr: int | None = None) -> None:
+        __tracebackhide__ = True
         labels = self.game.labels
         steps = [f"{number:>4}. {label}" for number, label in enumerate(labels, 1)][-SHOWN_STEPS:]
-        parts = [
-            "calls so far:" if len(labels) <= SHOWN_STEPS else "the last calls:",
-            *steps,
-            self.game.draw(addr) or "",
-        ]
+        headings = ("calls so far:", "到此为止的调用：")
+        if len(labels) > SHOWN_STEPS:
+            headings = (
+                f"the last {SHOWN_STEPS} of {len(labels)} calls:",
+                f"共 {len(labels)} 次调用，最后 {SHOWN_STEPS} 次：",
+            )
+        drawn = self.game.draw(addr) if addr is not None else None
+        english, chinese = (
+            "\n".join([heading, *steps, part]) for heading, part in zip(headings, drawn or ("", ""), strict=True)
+        )
         look = ("The calls that led here stand above; play them by hand.", "导致问题的调用见上，请逐步手工推演。")
-        self.game.expect.fail(what, look=look, picture="\n".join(parts))
+        self.game.expect.fail(what, look=look, picture=(english, chinese))
 
 
 class SearchEnded(BaseException):
@@ -155,7 +165,9 @@ def test_the_books_are_true_after_every_call(play: Callable[..., Any], rng: Rand
 
         def __init__(self) -> None:
             super().__init__()
-            self.watch = Watch(play(capacity=70 * MIB, bases=[at * MIB for at in (400, 200, 300, 0, 100)]))
+            self.watch = Watch(
+                play(may_be_refused=True, capacity=70 * MIB, bases=[at * MIB for at in (400, 200, 300, 0, 100)])
+            )
 
         @rule(size=st.sampled_from(EDGES) | st.integers(0, 14 * MIB), stream=st.sampled_from((0, 1, 7)))
         def malloc(self, size: int, stream: int) -> None:
@@ -184,11 +196,12 @@ def test_the_books_are_true_after_every_call(play: Callable[..., Any], rng: Rand
         if search.failure is None:
             raise
         raise search.failure from None
-    play_at_random(play(capacity=70 * MIB), rng, 100, 14 * MIB)
+    play_at_random(play(may_be_refused=True, capacity=70 * MIB), rng, 100, 14 * MIB)
 
 
 def play_at_random(game: Any, rng: Random, calls: int, largest: int) -> None:
     """Make calls drawn from ``rng`` and record what they decided."""
+    __tracebackhide__ = True
     watch = Watch(game)
     for number in range(calls):
         turn = rng.random()
@@ -221,4 +234,4 @@ def test_random_traces_end_as_the_references(
     """
     bases = [number * GIB for number in range(400)]
     rng.shuffle(bases)
-    play_at_random(play(capacity=capacity, bases=bases), rng, 300, largest)
+    play_at_random(play(may_be_refused=True, capacity=capacity, bases=bases), rng, 300, largest)

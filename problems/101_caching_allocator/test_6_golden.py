@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support_map import draw_map
 
 KIB = 1 << 10
 MIB = 1 << 20
 GOLDEN = Path(__file__).parent / "goldens" / "alloc_traces.json.gz"
 KINDS = ("tiny", "small", "large", "edge", "huge", "mixed")
 FIGURES = {"reserved": "memory_reserved()", "addr": "addr", "size": "size", "allocated": "memory_allocated()"}
+
+REAL, YOURS = ("real GPU", "真实 GPU"), ("yours", "你的")
 
 Event = list[Any]
 Pair = tuple[str, str]
@@ -94,7 +97,7 @@ def traces() -> list[dict[str, Any]]:
 @pytest.mark.weight(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_decision_is_the_real_gpus(
-    play: Callable[..., Any], expect: Any, evidence: Any, draw_map: Any, traces: list[dict[str, Any]], kind: str
+    play: Callable[..., Any], expect: Any, evidence: Any, traces: list[dict[str, Any]], kind: str
 ) -> None:
     """Each malloc, free and empty_cache of the recorded traces ends as it did on the H200, and so does the snapshot.
 
@@ -103,14 +106,14 @@ def test_every_decision_is_the_real_gpus(
     decisions, labels = [], []
     for trace in traces:
         if trace["kind"] == kind:
-            game = replay(trace, play, expect, draw_map)
+            game = replay(trace, play, expect)
             compare_ends(trace, game.snapshot(), expect)
             decisions += game.decisions
             labels += [f"of trace {trace['number']}, {label}" for label in game.labels]
     evidence.exact("decisions", decisions, labels=labels)
 
 
-def replay(trace: dict[str, Any], play: Callable[..., Any], expect: Any, draw_map: Any) -> Any:
+def replay(trace: dict[str, Any], play: Callable[..., Any], expect: Any) -> Any:
     """Play a trace's events, and stop at the first that ends otherwise than on the GPU."""
     reserved = [0, *(event[-1] for event in trace["events"])]
     bases = [event[4] for event, before in zip(trace["events"], reserved, strict=False) if event[-1] > before]
@@ -135,7 +138,7 @@ def replay(trace: dict[str, Any], play: Callable[..., Any], expect: Any, draw_ma
                 look = find_look(truth, event, game.last)
                 addr = truth.live.get(event[1], (None,))[0] if event[0] == "free" else expected.get("addr")
                 truth.follow(event)
-                expect.fail(what, wanted, actual, look=look, picture=draw(game, truth, addr, draw_map))
+                expect.fail(what, wanted, actual, look=look, picture=draw(game, truth, addr))
         truth.follow(event)
     return game
 
@@ -155,7 +158,7 @@ def find_look(truth: Truth, event: Event, actual: dict[str, Any]) -> Pair:
             "free() 保留段：只有 empty_cache() 和驱动拒绝时才归还。",
         )
     return (
-        "What comes off is the block's own size, a rest that was not cut off included.",
+        "What comes off is the block's own size, a remainder that was not cut off included.",
         "减去的是块本身的大小，包括当初没有切掉的余量。",
     )
 
@@ -177,9 +180,9 @@ def find_look_at_malloc(truth: Truth, event: Event, actual: dict[str, Any]) -> P
     if actual["size"] == allocated - truth.allocated:
         return ("What counts is the size of the block, not of the request.", "计入的是块的大小，不是请求的大小。")
     if actual["size"] > allocated - truth.allocated:
-        return ("From which rest on is a block of this pool cut?", "这个池的块，余量多大才切？")
+        return ("From which remainder on is a block of this pool cut?", "这个池的块，余量多大才切？")
     return (
-        "The rest is too small to be cut off: the whole block is given, and counted.",
+        "The remainder is too small to be cut off: the whole block is given, and counted.",
         "余量太小，不应切开：整块给出，并按整块计数。",
     )
 
@@ -213,7 +216,7 @@ def find_look_at_choice(truth: Truth, wanted: int, stream: int, best: tuple[int,
     )
 
 
-def draw(game: Any, truth: Truth, addr: int | None, draw_map: Any) -> str | None:
+def draw(game: Any, truth: Truth, addr: int | None) -> Pair | None:
     """Return a map of the segment in question, the GPU's blocks beside the solution's."""
     try:
         shown = {segment[0]: segment for segment in game.allocator.snapshot()}
@@ -228,7 +231,7 @@ def draw(game: Any, truth: Truth, addr: int | None, draw_map: Any) -> str | None
     inside = [
         block for it in shown.values() for block in it[3] if segment.base <= block[0] < segment.base + segment.size
     ]
-    return str(draw_map(segment, addr, {"real GPU": list(truth.blocks_of(segment)), "yours": inside}))
+    return draw_map(segment, addr, {REAL: list(truth.blocks_of(segment)), YOURS: inside})
 
 
 def compare_ends(trace: dict[str, Any], segments: list[Any], expect: Any) -> None:

@@ -48,18 +48,21 @@ def test_the_cost_of_a_call_hardly_grows(
     states, ratio = [few.state()], 1.0
     sizes = draw_sizes(rng, SIZES)
     turn_us = few.run(rng.choices(sizes, k=TURNS))
-    rows = [f"{FEW:>8} {turn_us:>10.1f}"]
+    row = f"{FEW:>8} {turn_us:>10.1f}"
+    rows = [(row, row)]
     for count in MANY:
         many = Traffic(solution.CachingAllocator(drive()))
         slow_us = many.fill(count, limit_us=25 * turn_us)
         if slow_us:
             ratio = slow_us / turn_us
-            rows.append(f"{count:>8} {slow_us:>10.1f}   one call, while it was being filled")
+            row = f"{count:>8} {slow_us:>10.1f}   "
+            rows.append((row + "one call, while it was being filled", row + "填充过程中的一次调用"))
             break
         states.append(many.state())
         turn_us, many_us = race(few, many, sizes, rng)
         ratio = many_us / turn_us
-        rows.append(f"{count:>8} {many_us:>10.1f}   {ratio:.1f} times that among {FEW}")
+        row = f"{count:>8} {many_us:>10.1f}   "
+        rows.append((f"{row}{ratio:.1f} times that among {FEW}", f"{row}{FEW} 个时的 {ratio:.1f} 倍"))
         if ratio > MAX_RATIO:
             break
     measure("time_ratio", ratio, "×")
@@ -68,8 +71,9 @@ def test_the_cost_of_a_call_hardly_grows(
         "What does a call walk over: all free blocks, all live ones, a list that is shifted or summed?",
         "每次调用遍历了什么：所有空闲块、所有在用块，还是需要搬移或求和的列表？",
     )
-    picture = "\n".join(["    live    us a turn: free, malloc, both figures", *rows])
-    expect.true(ratio <= MAX_RATIO, what, look, picture, f"at most {MAX_RATIO:g} times", f"{ratio:.1f} times")
+    headings = ("    live    us a turn: free, malloc, both figures", "  在用块    每轮微秒：free、malloc、两个计数")
+    english, chinese = ("\n".join(lines) for lines in zip(headings, *rows, strict=True))
+    expect.true(ratio <= MAX_RATIO, what, look, (english, chinese), f"<= {MAX_RATIO:g} ×", f"{ratio:.1f} ×")
     evidence.exact("states", states)
 
 

@@ -82,7 +82,7 @@ def make_large(path):
 
 
 NO_FILES = {
-    "a directory": (make_directory, "directory"),
+    "a directory": (make_directory, "folder"),
     "a pipe": (lambda path: os.mkfifo(path), "regular file"),
     "a symbolic link to itself": (make_loop, "symbolic link"),
     "100 MB": (make_large, "bytes"),

@@ -44,6 +44,14 @@ def test_a_misspelled_file_is_told_its_right_name(problem: Problem, name: str, m
     assert meant in finding.remedy.en
 
 
+def test_a_module_that_tests_share_belongs_there(problem: Problem) -> None:
+    """By its name it can be told from a test file that is misspelled."""
+    (problem.folder / "support_map.py").touch()
+    (problem.folder / "tests_more.py").touch()
+    (problem.reference_folder / "survivors.toml").touch()
+    assert ["tests_more.py"] == [finding.file.name for finding in find_strays(problem)]
+
+
 def test_a_picture_belongs_there_when_a_page_shows_it(problem: Problem) -> None:
     """A drawing that no page mentions is a leftover."""
     for name in ("shown.svg", "left.svg"):

@@ -47,7 +47,7 @@ def test_a_finding_has_place_fault_and_remedy() -> None:
     """File and line come first."""
     lines = [line.strip() for line in show(CheckReport(problems=(report_on("stray"),))).splitlines()]
     at = lines.index("✗ problems/901_double/draft.txt:3")
-    assert lines[at + 1].startswith("`draft.txt` is no file")
+    assert lines[at + 1].startswith("`draft.txt` is not a file")
     assert lines[at + 2].startswith("Remove or rename it")
 
 

@@ -166,7 +166,7 @@ DAMAGES: dict[str, Callable[[Path], bytes]] = {
     "deep": lambda _: b"[" * 100_000,
     "list": lambda _: b"[]",
     "other-version": lambda file: json.dumps({**sound_content(file), "version": 0}).encode(),
-    "other-digest": lambda file: json.dumps({**sound_content(file), "digest": "00"}).encode(),
+    "other-state": lambda file: json.dumps({**sound_content(file), "state": "00"}).encode(),
     "no-rows": lambda file: json.dumps({**sound_content(file), "rows": None}).encode(),
     "odd-rows": lambda file: json.dumps({**sound_content(file), "rows": [["number"]]}).encode(),
     "missing-key": lambda file: file.read_bytes().replace(b'"topic"', b'"tropic"'),
@@ -239,7 +239,7 @@ def test_a_full_disk_keeps_the_old_cache(pack: Path, tmp_path: Path, monkeypatch
 
 def test_a_folder_that_is_no_pack_is_a_usage_error(tmp_path: Path) -> None:
     """As everywhere else."""
-    with pytest.raises(UsageError, match="is no pack of problems"):
+    with pytest.raises(UsageError, match="is not a pack of problems"):
         read_rows([tmp_path])
 
 

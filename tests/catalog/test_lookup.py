@@ -69,7 +69,7 @@ def test_a_wild_miss_points_to_the_list(catalog: Catalog, key: str) -> None:
     """Nothing is suggested that has nothing to do with it, and the message is one short line."""
     with pytest.raises(ProblemNotFound) as caught:
         find(catalog, key)
-    assert "`list` shows all problems." == caught.value.remedy
+    assert "All problems: judge list" == caught.value.remedy
     assert caught.value.what.isprintable()
     assert len(caught.value.what) < 120
 
@@ -100,7 +100,7 @@ def test_a_broken_problem_is_told_to_be_broken(catalog: Catalog, key: str) -> No
 
 def test_a_problem_broken_twice_says_how_often(catalog: Catalog) -> None:
     """The first fault is shown, the others are counted."""
-    with pytest.raises(BrokenProblem, match=r"but it is 9\. \(More faults: 1; `list` shows them\.\)"):
+    with pytest.raises(BrokenProblem, match=r"but it is 9\. \(More faults: 1; to see them: judge list\)"):
         find(catalog, "104")
 
 
@@ -126,4 +126,4 @@ def test_a_miss_is_told_in_chinese(catalog: Catalog, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("TACIT_LANG", "zh")
     with pytest.raises(ProblemNotFound) as caught:
         find(catalog, "pined_ring")
-    assert "没有题目 pined_ring。 你要找的是不是 101_pinned_ring（环）？用 `list` 查看全部题目。" == str(caught.value)
+    assert "没有题目 pined_ring。 你要找的是不是 101_pinned_ring（环）？查看全部题目：judge list" == str(caught.value)

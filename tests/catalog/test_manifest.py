@@ -205,7 +205,7 @@ def test_a_directory_in_place_of_a_file_is_a_fault(pack: Path) -> None:
     """And no traceback."""
     folder = write_problem(pack, files={"problem.toml": None})
     (folder / "problem.toml").mkdir()
-    assert ["problem.toml is no regular file"] == [text.split(": ")[1][:31] for text in complaints(folder)]
+    assert ["problem.toml is not a regular file"] == [text.split(": ")[1][:34] for text in complaints(folder)]
 
 
 def test_a_file_that_links_to_itself_is_a_fault(pack: Path) -> None:
@@ -227,7 +227,7 @@ def test_an_unreadable_file_is_a_fault(pack: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Path, "read_bytes", refuse)
     found = complaints(folder)
     assert 8 == len(found)
-    assert "problem.toml can't be read: Permission denied. Check its permissions" in found[0]
+    assert "problem.toml can't be read: permission denied. Check its permissions" in found[0]
 
 
 def test_read_problem_raises_the_first_fault(pack: Path) -> None:

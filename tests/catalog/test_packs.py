@@ -169,7 +169,7 @@ def test_an_unreadable_folder_is_a_fault(
     monkeypatch.setattr(Path, "iterdir", refuse)
     catalog = discover([pack])
     assert sound == names(catalog)
-    start = f"pack/{refused}: {Path(refused).name} can't be read: Permission denied."
+    start = f"pack/{refused}: {Path(refused).name} can't be read: permission denied."
     assert [True] == [complaint.startswith(start) for complaint in complaints(catalog)]
 
 
@@ -191,7 +191,7 @@ def test_a_folder_that_is_no_pack_is_told_the_layout(pack: Path, tmp_path: Path,
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(UsageError) as caught:
         discover([pack, Path(folder)])
-    assert f"The folder {folder} is no pack of problems".replace("\0", "\\x00") in str(caught.value)
+    assert f"The folder {folder} is not a pack of problems".replace("\0", "\\x00") in str(caught.value)
     assert words in str(caught.value)
     assert 2 == caught.value.exit_code
 

@@ -40,7 +40,7 @@ def test_a_new_problem_is_created_in_the_pack_that_was_named(checkout: Checkout,
     answer = checkout.call("new", "950", "my_problem", "--problems", pack, cwd=pack)
     assert (0, "") == (answer.code, answer.err)
     assert "Created problems/950_my_problem and reference/950_my_problem.\n" == answer.out.splitlines(keepends=True)[0]
-    assert f"--problems {pack} check 950" in answer.out
+    assert "--problems . check 950" in answer.out
     assert (pack / "problems" / "950_my_problem" / "problem.toml").is_file()
     again = checkout.call("new", "950", "other", "--problems", pack)
     assert (2, "") == (again.code, again.out)

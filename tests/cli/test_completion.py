@@ -37,7 +37,7 @@ def test_a_file_follows_the_problem_and_options_complete(checkout: Checkout) -> 
     """The shell lists files itself; the default command's options are known too."""
     assert ["file,my"] == complete(checkout, "judge 901 my")
     assert ["plain,--json", "plain,--junit"] == complete(checkout, "judge 901 --j")
-    assert ["plain,auto", "plain,cpu", "plain,cuda"] == complete(checkout, "judge 901 --device ")
+    assert ["plain,auto", "plain,cpu", "plain,cuda", "plain,sim"] == complete(checkout, "judge 901 --device ")
 
 
 def test_a_broken_pack_completes_nothing_and_says_nothing(checkout: Checkout) -> None:
@@ -58,6 +58,7 @@ def test_a_shells_script_is_printed_and_can_be_read_by_it(checkout: Checkout, sh
 def test_without_a_shell_the_installation_is_explained(checkout: Checkout) -> None:
     """For the shell in use, else for all three."""
     one = checkout.call("completion", SHELL="/usr/bin/zsh")
-    assert ["    " + 'eval "$(judge completion zsh)"'] == one.out.splitlines()[1:]
+    assert ["    " + 'eval "$(judge completion zsh)"'] == one.out.splitlines()[1:-1]
+    assert "completes `judge`" in one.out.splitlines()[-1]
     assert "~/.zshrc" in one.out
-    assert 6 == len(checkout.call("completion", SHELL="/bin/sh").out.splitlines())
+    assert 7 == len(checkout.call("completion", SHELL="/bin/sh").out.splitlines())

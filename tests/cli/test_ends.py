@@ -131,7 +131,7 @@ def test_a_full_disk_is_said_and_is_no_success(checkout: Checkout, arguments: li
             check=False,
         )
     assert 3 == done.returncode
-    assert "standard output could not be written: No space left on device." in done.stderr
+    assert "Standard output could not be written: no space is left on the disk." in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -40,13 +40,21 @@ def test_start_takes_a_file_or_a_folder(checkout: Checkout) -> None:
     assert read_stub(checkout) == (checkout.home / "901_double.py").read_bytes()
 
 
+def test_a_folder_that_is_missing_is_named(checkout: Checkout) -> None:
+    """The answer says which, and how to create it; nothing is created by guess."""
+    answer = checkout.call("start", "901", "new folder/mine.py", cwd=checkout.home)
+    assert (2, "") == (answer.code, answer.out)
+    assert "The folder new folder does not exist. Create it first: mkdir -p 'new folder'" in answer.err
+    assert not (checkout.home / "new folder").exists()
+
+
 def test_remedies_name_the_pack_that_was_given(checkout: Checkout) -> None:
     """A command that is shown works as it is shown, wherever ``--problems`` was typed."""
     pack = checkout.home / "my pack"
     (pack / "problems").mkdir(parents=True)
     answer = checkout.call("start", "901", "mine.py", "--problems", pack, cwd=checkout.home)
     command = shlex.split(answer.out.splitlines()[1].removeprefix("Judge it with: "))
-    assert ["--problems", str(pack), "901", "mine.py"] == command[-4:]
+    assert ["--problems", "my pack", "901", "mine.py"] == command[-4:]
 
 
 def test_reset_keeps_every_earlier_text_under_its_own_number(checkout: Checkout) -> None:
@@ -96,4 +104,4 @@ def test_reset_of_a_folder_is_refused(checkout: Checkout) -> None:
     Path(checkout.practice / "901_double.py").mkdir()
     answer = checkout.call("reset", "901")
     assert (2, "") == (answer.code, answer.out)
-    assert "was left as it is: Is a directory." in answer.err
+    assert "was left as it is: it is a folder." in answer.err

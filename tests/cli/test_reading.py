@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from judge.cli.layout import reflow
 from judge.store.attempts import AttemptLog
 from tests.cli.checkout import SOLUTION, Checkout
 
@@ -99,7 +100,33 @@ def test_a_hint_can_be_named_or_all_be_shown(checkout: Checkout) -> None:
     assert 3 == everything.out.count("of three.")
     beyond = checkout.call("hint", "902", "4")
     assert (2, "") == (beyond.code, beyond.out)
-    assert "problem 902 has 3 hints" in beyond.err
+    assert "Problem 902 has 3 hints" in beyond.err
+
+
+def test_what_follows_the_hints_depends_on_what_was_seen(checkout: Checkout) -> None:
+    """Only the last hint is the last one, and who has seen all is not offered another."""
+    checkout.call("hint", "902", "--all")
+    again = checkout.call("hint", "902", "1").out
+    assert "last one" not in again
+    assert "You have seen all hints. What is left is the solution: " in again
+    assert "That was the last one." in checkout.call("hint", "902", "3").out
+    declined = checkout.call_on_terminal("solution", "902", stdin="\n").out
+    assert "hint 902" not in declined
+    assert "practice/judge.py show 902" in declined
+
+
+def test_a_number_that_no_hint_has_is_refused_by_name(checkout: Checkout) -> None:
+    """Help's brackets are not part of the name."""
+    answer = checkout.call("hint", "902", "0")
+    assert (2, "") == (answer.code, answer.out)
+    assert "error: N must be a whole number from 1 to 99." in answer.err
+
+
+def test_a_hint_is_wrapped_to_the_terminal(checkout: Checkout) -> None:
+    """Line ends of its file are no line ends of the text; Chinese is joined without a space."""
+    assert "one two three four\nfive\n\nsix" == reflow("one\ntwo three four five\n\nsix\n", 20)
+    assert "先想账本，不要先写" == reflow("先想账本，\n不要先写", 40)
+    assert "before\n\n    code = 1\n    more" == reflow("before\n\n    code = 1\n    more\n", 40)
 
 
 def test_hints_work_without_a_store(checkout: Checkout) -> None:
@@ -176,3 +203,27 @@ def test_the_judge_without_a_word_says_what_to_type_next(checkout: Checkout, log
     assert "Next: 902, Double every number" in answer.out
     assert "practice/judge.py 902 " in answer.out
     assert "1 of 2 solved." in answer.out
+
+
+def test_the_judge_without_a_word_knows_when_nothing_is_left(checkout: Checkout, log: AttemptLog) -> None:
+    """What is solved already is not the next one."""
+    solve(log, 901)
+    solve(log, 902)
+    answer = checkout.call().out
+    assert "Next:" not in answer
+    assert "All of them are solved. To try one again: 901, Double every number" in answer
+
+
+def test_a_topic_has_a_name_in_both_languages(checkout: Checkout) -> None:
+    """It is found by the name that is shown as well as by the manifest's; a pack's own stays as it is."""
+    manifest = checkout.root / "problems" / "902_twice" / "problem.toml"
+    before = manifest.read_text(encoding="utf-8")
+    manifest.write_text(before.replace('"other"', '"memory"'), encoding="utf-8")
+    try:
+        listed = checkout.call("list", "--lang", "zh").out
+        assert "显存" in listed
+        assert "testing" in listed
+        for topic in ("显存", "memory"):
+            assert "902" in checkout.call("list", "--topic", topic, "--lang", "zh").out
+    finally:
+        manifest.write_text(before, encoding="utf-8")

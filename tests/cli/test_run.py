@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 import judge.cli
+from judge.cli.session import Session
+from judge.errors import JudgeFault
 from judge.store.attempts import Attempt, AttemptLog
 from tests.cli.checkout import PACK, SOLUTION, Checkout
 
@@ -28,7 +30,10 @@ def test_the_first_call_creates_the_practice_file_and_judges_it(checkout: Checko
     assert "" == answer.err
     stub = checkout.root / "problems" / "901_double" / "stub.py"
     assert stub.read_bytes() == (checkout.practice / "901_double.py").read_bytes()
-    assert ("wrong", "practice/901_double.py") == (last_attempt(checkout).status, last_attempt(checkout).path)
+    assert ("wrong", str(checkout.practice / "901_double.py")) == (
+        last_attempt(checkout).status,
+        last_attempt(checkout).path,
+    )
 
 
 @pytest.mark.parametrize("key", ["double", "901_double", "practice/901_double.py", "problems/901_double/", "run 901"])
@@ -38,7 +43,7 @@ def test_a_problem_has_many_names(checkout: Checkout, key: str) -> None:
     answer = checkout.call(*key.split(" "), "--json")
     assert (0, "") == (answer.code, answer.err)
     verdict = json.loads(answer.out)
-    assert ("accepted", "practice/901_double.py") == (verdict["status"], verdict["submission"]["path"])
+    assert ("accepted", str(checkout.practice / "901_double.py")) == (verdict["status"], verdict["submission"]["path"])
 
 
 def test_a_file_from_anywhere_is_judged(checkout: Checkout) -> None:
@@ -49,7 +54,7 @@ def test_a_file_from_anywhere_is_judged(checkout: Checkout) -> None:
     assert "Accepted" in answer.out
     assert ["judge.py"] == sorted(os.listdir(checkout.practice))  # noqa: PTH208  names are wanted
     attempt = last_attempt(checkout)
-    assert ("accepted", 1.0, "mine.py") == (attempt.status, attempt.total, attempt.path)
+    assert ("accepted", 1.0, str(checkout.home / "mine.py")) == (attempt.status, attempt.total, attempt.path)
 
 
 def test_json_is_alone_on_standard_output(checkout: Checkout) -> None:
@@ -92,7 +97,7 @@ def test_a_path_that_names_no_problem_asks_for_one(checkout: Checkout) -> None:
     """Which problem is my.py for?"""
     answer = checkout.call("./my.py")
     assert (2, "") == (answer.code, answer.out)
-    assert "practice/judge.py PROBLEM ./my.py" in answer.err
+    assert "practice/judge.py PROBLEM my.py" in answer.err
 
 
 @pytest.mark.parametrize("place", ["none", "unwritable"])
@@ -106,7 +111,7 @@ def test_without_a_practice_folder_another_way_is_named(
     printed = capsys.readouterr()
     assert "" == printed.out
     assert "start 901 FILE" in printed.err
-    assert ("there is no practice folder" if place == "none" else "Not a directory") in printed.err
+    assert ("There is no practice folder" if place == "none" else "a part of the path is not a folder") in printed.err
 
 
 def test_a_fault_of_the_judge_is_on_record_as_one(
@@ -122,6 +127,34 @@ def test_a_fault_of_the_judge_is_on_record_as_one(
     assert 3 == judge.cli.main(["--lang", "en", "--problems", str(PACK), "901", str(SOLUTION)])
     assert "not of your solution: RuntimeError: broken" in capsys.readouterr().err
     assert ("judge_error", None) == (last_attempt(checkout).status, last_attempt(checkout).total)
+
+
+def test_commands_in_a_report_can_be_pasted(checkout: Checkout) -> None:
+    """They call the judge as the learner did, also from another folder; JSON has none of it."""
+    for folder, program in ((checkout.root, "practice/judge.py"), (checkout.home, str(checkout.script))):
+        answer = checkout.call("901", checkout.root / "problems" / "901_double" / "stub.py", cwd=folder)
+        assert [program, "hint", "901"] == answer.out.splitlines()[-1].split()[1:]
+    answer = checkout.call("901", checkout.root / "problems" / "901_double" / "stub.py", "--json")
+    assert "judge.py" not in answer.out
+    unknown = checkout.call("77", cwd=checkout.home)
+    assert f"{checkout.script} list" in unknown.err
+
+
+def test_a_report_shows_paths_from_where_the_learner_stands(checkout: Checkout) -> None:
+    """The same file: relative inside the working directory, and with a tilde in the home folder."""
+    shutil.copy(checkout.root / "problems" / "901_double" / "stub.py", checkout.home / "mine.py")
+    inside = checkout.call("901", "mine.py", cwd=checkout.home)
+    assert " mine.py:" in inside.out
+    outside = checkout.call("901", checkout.home / "mine.py", HOME=str(checkout.home))
+    assert " ~/mine.py:" in outside.out
+
+
+def test_a_warning_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """However often the store is asked."""
+    session = Session("en", "judge")
+    for _ in range(2):
+        session.warn(JudgeFault("It can't be written."))
+    assert "warning: It can't be written.\n" == capsys.readouterr().err
 
 
 @pytest.mark.parametrize("status", ["unusable", "damaged", "newer"])

@@ -112,7 +112,7 @@ def run_child(
     """Run the harness once and return what it reported.
 
     Args:
-        folder: an empty folder.
+        folder: an empty folder, or one with further files of the problem in ``problem``.
         solution: source to judge.
         tests: text of the problem's test file.
         stub: text of its stub.
@@ -121,7 +121,7 @@ def run_child(
         request: fields of the request that differ from the usual ones.
     """
     problem, private = folder / "problem", folder / "private"
-    problem.mkdir()
+    problem.mkdir(exist_ok=True)
     private.mkdir()
     (problem / "test_double.py").write_text(textwrap.dedent(tests), encoding="utf-8")
     (problem / "stub.py").write_text(textwrap.dedent(stub), encoding="utf-8")

@@ -49,6 +49,16 @@ def test_the_stub_is_not_written_yet(tmp_path: Path) -> None:
     assert SHOWN == report.diagnostic()["frames"][-1]["file"]
 
 
+def test_tests_share_modules_that_lie_beside_them(tmp_path: Path) -> None:
+    """A module of their own is importable by its name; it shadows no installed one."""
+    (tmp_path / "problem").mkdir()
+    (tmp_path / "problem" / "support_words.py").write_text('WORDS = ("off", "不对")\n', encoding="utf-8")
+    (tmp_path / "problem" / "hypothesis.py").write_text("raise ImportError\n", encoding="utf-8")
+    tests = "import hypothesis\nfrom support_words import WORDS\n" + TESTS
+    report = run_child(tmp_path, tests=tests.replace('("double(2) is off", "double(2) 不对")', "WORDS"))
+    assert {"test_doubles": "accepted"} == report.statuses
+
+
 def test_what_a_test_prints_is_passed_on_and_kept(tmp_path: Path) -> None:
     """Output reaches the parent's pipe even when the child dies later, and the test's outcome."""
     report = run_child(tmp_path, "def double(number):\n    print('twice', number)\n    return number * 2\n")
@@ -194,3 +204,18 @@ def test_a_solution_cannot_bring_a_plugin(tmp_path: Path, name: str) -> None:
             return number * 2
     """
     assert {"test_doubles": "accepted"} == run_child(tmp_path, solution).statuses
+
+
+@pytest.mark.parametrize("before", ["", "for _ in range(1):\n        "], ids=["plain", "nested"])
+def test_an_assertion_tells_both_sides(tmp_path: Path, before: str) -> None:
+    """Pytest leaves assertions as they are only where there are none."""
+    tests = f"def test_a(solution):\n    {before}assert solution.double(2) == 4\n"
+    diagnostic = run_child(tmp_path, "def double(number):\n    return 5\n", tests).diagnostic()
+    assert ("4", "5") == (diagnostic["expected"], diagnostic["actual"])
+
+
+def test_the_collector_is_on_in_a_test(tmp_path: Path) -> None:
+    """It is off while modules are imported; a test that makes cycles must not fill the memory."""
+    tests = "import gc\n\ndef test_a(solution, evidence):\n    evidence.exact('on', gc.isenabled())\n"
+    (evidence,) = run_child(tmp_path, tests=tests).of_kind("evidence")
+    assert evidence["value"] is True

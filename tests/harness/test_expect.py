@@ -118,13 +118,27 @@ def test_tensors_of_other_dtypes_show_the_dtype() -> None:
 
 
 def test_a_mismatch_carries_everything_an_author_gave() -> None:
-    """Sentences in both languages, a place to look, a picture."""
+    """Sentences in both languages, and a place to look."""
     with pytest.raises(Mismatch) as caught:
-        expect.true(0, WHAT, LOOK, picture="[##..]", expected=2, actual="three")
+        expect.true(0, WHAT, LOOK, expected=2, actual="three")
     found = caught.value
     assert {"en": WHAT[0], "zh": WHAT[1]} == found.what
     assert {"en": LOOK[0], "zh": LOOK[1]} == found.look
-    assert ("[##..]", "2", "three") == (found.picture, found.expected, found.actual)
+    assert ("2", "three") == (found.expected, found.actual)
+
+
+@pytest.mark.parametrize(
+    ("picture", "kept"),
+    [("[##..]", {"en": "[##..]", "zh": "[##..]"}), (("used", "已用"), {"en": "used", "zh": "已用"}), (None, None)],
+    ids=["one for both", "a pair", "none"],
+)
+def test_a_picture_speaks_both_languages(picture: object, kept: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has words is a pair, like a sentence; plain pytest shows the reader's."""
+    with pytest.raises(Mismatch) as caught:
+        expect.fail(WHAT, picture=picture)
+    assert kept == caught.value.picture
+    monkeypatch.setenv("TACIT_LANG", "zh")
+    assert (kept["zh"] if kept else "块不对。") == str(caught.value).splitlines()[-1]
 
 
 def test_a_mismatch_reads_well_in_plain_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +167,7 @@ def test_no_exception_is_a_mismatch_with_what_was_returned() -> None:
     """The value that came back is shown."""
     with pytest.raises(Mismatch) as caught:
         expect.raises(ValueError, lambda: [1], WHAT)
-    assert ("ValueError", "returned [1]") == (caught.value.expected, caught.value.actual)
+    assert ("ValueError", "return [1]") == (caught.value.expected, caught.value.actual)
 
 
 def test_a_hole_stays_a_hole() -> None:

@@ -145,7 +145,7 @@ def test_too_much_evidence_is_told(report: Report) -> None:
 
 def test_only_text_notes_become_the_picture(report: Report) -> None:
     """Whatever else stands in ``__notes__`` is left out."""
-    assert "see here" == report.diagnostic("test_notes")["picture"]
+    assert "see here" == report.diagnostic("test_notes")["picture"]["en"]
 
 
 def run_one(tmp_path_factory: pytest.TempPathFactory, call: str, **request: float) -> Report:

@@ -243,7 +243,7 @@ def test_all_slips_stand_in_one_diagnostic() -> None:
     found = check(malloc="def malloc(self): pass", replay="def replay(): pass")
     assert found is not None
     assert "`Allocator.malloc` lacks the parameter `size`. 1 more below." == found["what"]["en"]
-    assert "def replay(events: list[str], seed: int=0) -> int\n    def replay()" in found["picture"]
+    assert "def replay(events: list[str], seed: int=0) -> int\n    def replay()" in found["picture"]["en"]
 
 
 def test_an_object_that_cannot_be_looked_at_is_left_to_the_tests() -> None:

@@ -55,7 +55,7 @@ def test_what_is_no_program_is_a_compile_error(tmp_path: Path, source: bytes, sa
 def test_a_syntax_error_shows_the_line_with_a_caret(tmp_path: Path) -> None:
     """The caret stands under the place, also behind wide characters."""
     found = failure(tmp_path, "名字 = 1\n名字 名字 = 3\n")
-    assert "2 | 名字 名字 = 3\n  |      ^^^^" == found["picture"]
+    assert "2 | 名字 名字 = 3\n  |      ^^^^" == found["picture"]["en"]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_no_file_says_what_to_give(pack: Path) -> None:
     (pack / "practice" / "9_double.py").unlink()
     done = run_pytest(pack, "problems/9_double")
     assert 4 == done.returncode
-    assert "9_double.py is no file. Give your solution with --submission FILE" in done.stdout + done.stderr
+    assert "9_double.py is not a file. Give your solution with --submission FILE" in done.stdout + done.stderr
 
 
 def test_a_file_that_cannot_be_loaded_is_told_once(pack: Path) -> None:

@@ -57,9 +57,9 @@ def test_the_falsifying_example_is_the_picture(tmp_path: Path) -> None:
     assert ("wrong", "mismatch") == (report.outcome()["status"], found["kind"])
     assert "double(1000) is off" == found["what"]["en"]
     assert ("2000", "0") == (found["expected"], found["actual"])
-    assert "numbers=[1000]," in found["picture"]
-    assert "solution=" not in found["picture"]
-    assert "expect=" not in found["picture"]
+    assert "numbers=[1000]," in found["picture"]["en"]
+    assert "solution=" not in found["picture"]["en"]
+    assert "expect=" not in found["picture"]["en"]
 
 
 def test_several_failures_give_the_first(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_several_failures_give_the_first(tmp_path: Path) -> None:
     solution = "def double(number):\n    return 1 // 0 if number > 5 else (0 if number < -5 else number * 2)\n"
     report = run(tmp_path, "two", solution)
     assert report.outcome()["status"] in ("runtime_error", "wrong")
-    assert "numbers=" in report.diagnostic()["picture"]
+    assert "numbers=" in report.diagnostic()["picture"]["en"]
     assert "practice/9_double.py" == report.diagnostic()["frames"][-1]["file"] or report.diagnostic()["expected"]
 
 
@@ -76,7 +76,7 @@ def test_shrinking_does_not_outlast_the_clock(tmp_path: Path) -> None:
     solution = "import time\ndef double(number):\n    time.sleep(0.02)\n    return 0\n"
     report = run(tmp_path, "slow", solution, test_s=6.0)
     assert "wrong" == report.outcome()["status"]
-    assert "numbers=[" in report.diagnostic()["picture"]
+    assert "numbers=[" in report.diagnostic()["picture"]["en"]
     assert report.outcome()["duration_s"] < 5
 
 
@@ -108,3 +108,20 @@ def test_examples_do_not_swallow_the_end(tmp_path: Path, body: str) -> None:
     """A loop times out, and a Ctrl-C of the learner's is theirs, inside an example too."""
     report = run_child(tmp_path, f"def double(number):\n    {body}\n", NUMBERS, test_s=1.0)
     assert {"test_property": "timed_out" if "while" in body else "runtime_error"} == report.statuses
+
+
+def test_the_judges_own_constants_are_no_examples(tmp_path: Path) -> None:
+    """Hypothesis tries the constants of code under test; a checkout of the judge is not that."""
+    tests = """
+        from hypothesis import given, strategies as st
+        from hypothesis.internal.conjecture import providers
+
+        @given(st.integers())
+        def test_property(number):
+            pass
+
+        def test_constants(evidence):
+            evidence.exact("constants", len(providers._get_local_constants()))
+    """
+    (evidence,) = run_child(tmp_path, tests=tests).of_kind("evidence")
+    assert 0 == evidence["value"]

@@ -118,10 +118,16 @@ MERGE = Diagnostic(
         "The freed block has a free neighbour at 0x600. Was it merged before the next request looked for room?",
         "释放的块在 0x600 处有一个空闲邻块。在下一次请求寻找空间之前，它合并了吗？",
     ),
-    picture="segment 0x0, small pool, 2 MiB\n"
-    "0x000  ########........########................\n"
-    "       block 2 free    block 4 free\n"
-    "                       ^ freed here",
+    picture=both(
+        "segment 0x0, small pool, 2 MiB\n"
+        "0x000  ########........########................\n"
+        "       block 2 free    block 4 free\n"
+        "                       ^ freed here",
+        "段 0x0，小池，2 MiB\n"
+        "0x000  ########........########................\n"
+        "       块 2  空闲      块 4  空闲\n"
+        "                       ^ 这里刚被释放",
+    ),
     frames=(TEST_FRAME, OWN_FRAME),
     folded=11,
 )

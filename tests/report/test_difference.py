@@ -28,6 +28,12 @@ def without(text: str, spans: tuple[Span, ...]) -> str:
         pytest.param("(1, 2)", "(1)", [""], id="missing"),
         pytest.param("a b c", "x b y", ["x", "y"], id="two-places"),
         pytest.param("显存 512", "显存 1024", ["1024"], id="chinese"),
+        pytest.param("[['f', 0], ['f', 4]]", "[['f', 0], ['f', 2], ['f', 4]]", ["['f', 2], "], id="one-item-more"),
+        pytest.param(
+            "[['f', 0], ['f', 4]]", "[['f', 0], ['f', 4], ['f', 5]]", [", ['f', 5]"], id="one-more-at-the-end"
+        ),
+        pytest.param("[(0, 1), (1, 1)]", "[(1, 1)]", [""], id="one-item-less"),
+        pytest.param("a, a", "a, a, a", [", a"], id="equal-items"),
     ],
 )
 def test_words_and_numbers_are_marked_as_a_whole(expected: str, actual: str, marked: list[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from samples import MERGE, outcome, verdict
+from samples import MERGE, OWN_FRAME, TESTS, both, outcome, verdict
 from verdicts import GALLERY
 
 from judge.models.status import Status
@@ -116,7 +116,7 @@ def test_chinese_falls_back_to_english_where_it_can_not_be_shown() -> None:
 
 def test_a_drawing_stays_aligned_where_its_characters_are_missing() -> None:
     """Blocks and lines have ASCII substitutes of the same width."""
-    diagnostic = MERGE.model_copy(update={"picture": "┌─██░░─┐ 0 → 512"})
+    diagnostic = MERGE.model_copy(update={"picture": both(*2 * ["┌─██░░─┐ 0 → 512"])})
     shown = verdict(Status.WRONG, (outcome("test_pools", Status.WRONG, diagnostic),))
     assert b"  +-##..-+ 0 > 512\n" in show_bytes(shown, "en", "ascii")
 
@@ -154,6 +154,39 @@ def test_only_the_first_failure_is_shown_in_full() -> None:
     """The others have one line each; --verbose opens them."""
     assert 1 == show(GALLERY["wrong"]).count("  expected  ")
     assert 3 == show(GALLERY["wrong"], verbose=True).count("  expected  ")
+
+
+def test_cases_of_one_test_that_passed_share_a_line() -> None:
+    """Its name without the parameters, and how many there are; a single case keeps its own."""
+    cases = [
+        outcome("test_pools", id=f"{TESTS}::test_pools[{case}]", title=both(f"Pools [{case}]", f"池 [{case}]"))
+        for case in ("a", "b", "c")
+    ]
+    tests = (outcome("test_rounds_up"), *cases, outcome("test_cost", id="t.py::test_cost[x]"))
+    for verbose in (False, True):
+        lines = show(verdict(Status.ACCEPTED, tests), verbose=verbose).split("\n")
+        assert ["✓ A request is rounded up to a multiple of 512", "✓ Pools ×3"] == [
+            line for line in lines if line.startswith("✓")
+        ][:2]
+
+
+def test_the_next_step_is_the_readers_own_command() -> None:
+    """What is shown is what has to be typed."""
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    with console.capture() as capture:
+        render(GALLERY["wrong"], console, "zh", call="python practice/judge.py")
+    assert "\n  python practice/judge.py hint 101\n" in capture.get()
+
+
+def test_paths_are_shown_from_where_the_reader_stands() -> None:
+    """They are recorded as absolute ones."""
+    frames = (OWN_FRAME.model_copy(update={"file": "/home/me/work/my.py"}),)
+    failed = outcome("test_pools", Status.WRONG, MERGE.model_copy(update={"frames": frames}))
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    for here, shown in ((Path("/home/me/work"), "my.py:88"), (Path("/srv"), "/home/me/work/my.py:88")):
+        with console.capture() as capture:
+            render(verdict(Status.WRONG, (failed,)), console, "en", here=here)
+        assert f"  where     {shown} in free\n" in capture.get()
 
 
 def test_the_difference_is_underlined() -> None:

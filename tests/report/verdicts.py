@@ -150,7 +150,7 @@ def compile_error() -> Verdict:
     diagnostic = Diagnostic(
         kind=DiagnosticKind.COMPILE,
         what=both("SyntaxError: expected ':'", "SyntaxError：缺少 ':'"),
-        picture="    def malloc(self, size, stream=0)\n                                    ^",
+        picture=both(*2 * ["    def malloc(self, size, stream=0)\n                                    ^"]),
         frames=(Frame(file=FILE, line=31, function="<module>", code="def malloc(self, size, stream=0)"),),
     )
     return verdict(Status.COMPILE_ERROR, (), diagnostics=(diagnostic,), total=None)
@@ -185,7 +185,7 @@ def hostile() -> Verdict:
         what=both(f"It raised {HOSTILE}", f"抛出 {HOSTILE}"),
         expected=HOSTILE,
         actual=HOSTILE + "\n" + "x" * 5_000,
-        picture=HOSTILE,
+        picture=both(HOSTILE, HOSTILE),
         look=both(HOSTILE, HOSTILE),
         frames=(Frame(file=HOSTILE, line=1, function=HOSTILE, code=HOSTILE),),
     )

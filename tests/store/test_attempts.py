@@ -159,7 +159,7 @@ def test_a_database_of_another_program_is_refused(log: AttemptLog) -> None:
     """No tables are added to a stranger's file."""
     log.path.parent.mkdir()
     change(log, "CREATE TABLE song (title TEXT)")
-    with pytest.raises(JudgeFault, match="no attempt store"):
+    with pytest.raises(JudgeFault, match="not an attempt store"):
         begin(log)
 
 

@@ -30,6 +30,13 @@ def test_a_value_equals_itself(value):
     assert find_difference(evidence("a", value), evidence("a", value)) is None
 
 
+@given(PLAIN)
+def test_a_value_equals_one_that_is_only_written_otherwise(value):
+    """Zero has two signs and a dict any order: such values are walked through, and no difference is found."""
+    expected = {"a": 0.0, "b": value}
+    assert find_difference(evidence("a", expected), evidence("a", {"b": value, "a": -0.0})) is None
+
+
 @pytest.mark.parametrize(
     ("expected", "actual", "path"),
     [

@@ -11,6 +11,7 @@ with warnings.catch_warnings():
     import torch
     import torch.utils.flop_counter
 
+from judge.devices.sim import compat
 from judge.devices.sim.graphs.randomness import Randomness
 from judge.devices.sim.machine import Machine
 from judge.devices.sim.patches import Patches
@@ -27,7 +28,7 @@ from judge.devices.sim.tensors.undecided import Undecided
 SURFACES = (
     "streams", "events", "devices", "accelerator", "flags", "memory", "random", "graphs", "tensor", "conversion",
     "factories", "storage", "serialization", "printing", "autograd", "autocast", "modules", "attention", "compiler",
-    "threads",
+    "distributed", "threads",
 )  # fmt: skip
 """What is put over torch, in this order; each module has ``install(simulation, patches)``."""
 
@@ -122,8 +123,17 @@ def install(profile: str = "h200") -> Simulation:
         The installation; close it, or use it as a context manager, to have torch as it was.
 
     Raises:
-        RuntimeError: a simulated device is installed already, or a real one is in use.
+        RuntimeError: a simulated device is installed already, or a real one is in use; or this version of torch is
+            not as the simulation expects it.
     """
+    compat.check_names()
+    if not compat.is_known():
+        with _open(profile) as trial:
+            compat.check_behaviour(trial)
+    return _open(profile)
+
+
+def _open(profile: str) -> Simulation:
     simulation = Simulation(profile)
     simulation.open()
     return simulation

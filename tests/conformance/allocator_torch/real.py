@@ -1,12 +1,7 @@
-"""Make a recording of the real allocator anew: the requests of a recorded trace, through torch, on a real GPU.
-
-Run as ``python -m tests.conformance.allocator_torch.real NAME NUMBER`` in a process of its own, this prints JSON.
-"""
+"""Make a recording of the real allocator anew: the requests of a recorded trace, through torch, on a real GPU."""
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
 
 from tests.conformance.allocator_torch.recording import Player, load
@@ -34,5 +29,10 @@ def record(name: str, at: int) -> dict[str, Any]:
     return {"events": events, "final": player.final()}
 
 
-if __name__ == "__main__":
-    print(json.dumps(record(sys.argv[1], int(sys.argv[2]))))
+def write_program(name: str, at: int) -> str:
+    """Return a program, to be run in a process of its own, that prints the recording of a trace as JSON."""
+    return f"""
+import json
+from tests.conformance.allocator_torch.real import record
+print(json.dumps(record({name!r}, {at})))
+"""

@@ -32,7 +32,7 @@ def without_the_machine(text):
     return re.sub(r"of which [\d.]+ \w+ is free|this process has [\d.]+ \w+ memory in use", "…", text)
 
 
-def test_the_text_is_that_of_the_h200(conformance_device):
+def test_the_text_is_that_of_the_h200(device_kind):
     """But for other processes, what they leave free, and what the driver counts as this one's."""
-    run = run_simulated if conformance_device == "sim" else run_real
+    run = run_simulated if device_kind == "sim" else run_real
     assert without_the_machine(H200_TEXT) == without_the_machine(run(PROGRAM).error)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,9 +11,11 @@ import pytest
 
 from tests.conformance.allocator.replay import Replay
 from tests.conformance.allocator.test_recordings import COUNTS
+from tests.conformance.allocator_torch.real import write_program
 from tests.conformance.allocator_torch.recording import load
 from tests.conformance.allocator_torch.simulated import SimulatedPlayer
 from tests.conformance.device import OnDevice, run_selected
+from tests.conformance.processes import Done
 
 TRACES = [(name, at) for name, count in COUNTS.items() for at in range(count)]
 KEPT = ("addr", "size", "stream", "type", "blocks")
@@ -23,25 +23,15 @@ KEPT = ("addr", "size", "stream", "type", "blocks")
 read = functools.lru_cache(load)
 
 
-def record(trace: tuple[str, int]) -> dict[str, Any]:
-    """Make a recording anew on the GPU."""
-    command = [sys.executable, "-m", "tests.conformance.allocator_torch.real", trace[0], str(trace[1])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    if done.returncode:
-        return {"error": done.stderr[-2000:]}
-    recorded: dict[str, Any] = json.loads(done.stdout)
-    return recorded
-
-
 @pytest.fixture(scope="module")
-def fresh(request: pytest.FixtureRequest, conformance_device: str) -> Mapping[tuple[str, int], dict[str, Any]]:
+def fresh(request: pytest.FixtureRequest, device_kind: str) -> Mapping[tuple[str, int], Done]:
     """What the GPU at hand does with the recorded requests; nothing where there is none."""
-    return {} if conformance_device == "sim" else run_selected(request, "trace", record, TRACES)
+    return {} if device_kind == "sim" else run_selected(request, "trace", {at: write_program(*at) for at in TRACES})
 
 
 @pytest.mark.parametrize("trace", TRACES, ids=[f"{name}-{at}" for name, at in TRACES])
 def test_a_recording_is_reproduced_through_torch(
-    trace: tuple[str, int], fresh: Mapping[tuple[str, int], dict[str, Any]], on_device: OnDevice
+    trace: tuple[str, int], fresh: Mapping[tuple[str, int], Done], on_device: OnDevice
 ) -> None:
     """Address, allocated and reserved bytes after each event, and the snapshot at the end, are the real ones.
 
@@ -62,9 +52,10 @@ def test_a_recording_is_reproduced_through_torch(
     player.held.clear()
 
 
-def compare_allocators(recorded: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> None:
+def compare_allocators(recorded: dict[str, Any], old: dict[str, Any], done: Done) -> None:
     """Hold what the GPU at hand did against the simulated allocator, and its bytes against the recording."""
-    assert "error" not in new, new["error"]
+    assert 0 == done.returncode, done.err
+    new = json.loads(done.out)
     replay = Replay(recorded.get("conf"), recorded.get("cap"))
     for number, event in enumerate(new["events"]):
         assert event == replay.play(event), f"event {number}"

@@ -17,7 +17,7 @@ class Bench:
     """Runs snippets.
 
     Args:
-        request: of the test; it installs the simulated device when the first snippet asks for one.
+        request: of the test; its device is asked for when the first snippet runs there, not before.
         is_simulated: whether the device is the simulated one.
     """
 
@@ -30,16 +30,14 @@ class Bench:
         return self._run(snippet, "cpu") if snippet.expected is None else snippet.expected()
 
     def run_on_device(self, snippet: Snippet) -> object:
-        """Return what the device gives; with the simulated one, from now on it is installed."""
-        if self.is_simulated:
-            self._request.getfixturevalue("simulation")
+        """Return what the device gives; the simulated one is installed from now on."""
+        self._request.getfixturevalue("on_device")
         return self._run(snippet, "cuda")
 
     def find_races(self) -> list[Any]:
         """Return the races told; on a real GPU there is nobody to tell them."""
-        if not self.is_simulated:
-            return []
-        return [race.as_dict("en") for race in self._request.getfixturevalue("simulation").machine.shadow.races]
+        simulation = self._request.getfixturevalue("on_device").simulation
+        return [] if simulation is None else [race.as_dict("en") for race in simulation.machine.shadow.races]
 
     def _run(self, snippet: Snippet, device: str) -> object:
         import torch
@@ -57,7 +55,7 @@ def bench(request: pytest.FixtureRequest, device_kind: str) -> Iterator[Bench]:
     if device_kind == "sim":
         yield Bench(request, is_simulated=True)
         return
-    allowed = torch.backends.cudnn.allow_tf32
+    is_allowed = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = False
     yield Bench(request, is_simulated=False)
-    torch.backends.cudnn.allow_tf32 = allowed
+    torch.backends.cudnn.allow_tf32 = is_allowed

@@ -89,7 +89,7 @@ def pools_and_resizing(device: str) -> object:
     image = torch.arange(32.0, device=device).view(1, 2, 4, 4)
     return [
         F.max_pool2d(image, 2), F.avg_pool2d(image, 2), F.adaptive_avg_pool2d(image, 1), F.max_pool2d(image, 2, return_indices=True)[1],
-        F.interpolate(image, scale_factor=2), F.interpolate(image, size=(3, 3), mode="bilinear"), F.pad(image, (1, 1), mode="reflect"),
+        F.interpolate(image, scale_factor=2), F.interpolate(image, size=(3, 3), mode="bilinear"), F.pad(image, (1, 1, 1, 1), mode="reflect"),
         F.unfold(image, 2, stride=2), F.pixel_shuffle(image.view(1, 8, 2, 2), 2),
     ]  # fmt: skip
 
@@ -116,7 +116,8 @@ def packed_sequences(device: str) -> object:
     packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 2, 3]), batch_first=True, enforce_sorted=False)
     output, (hidden, _) = lstm(packed)
     padded, lengths = nn.utils.rnn.pad_packed_sequence(output, batch_first=True)
-    return padded.detach(), hidden.detach(), lengths.tolist(), packed.data.shape
+    output.data.sum().backward()
+    return padded.detach(), hidden.detach(), lengths.tolist(), packed.batch_sizes.tolist(), lstm.weight_hh_l0.grad
 
 
 @TOPIC.snippet

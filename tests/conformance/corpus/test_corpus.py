@@ -16,6 +16,7 @@ from tests.conformance.corpus.snippet import Snippet  # noqa: E402
 
 TOPICS = (
     "creation", "views", "indexing", "numbers", "matrices", "sampling", "layers", "attention", "generation", "gradients",
+    "training", "states", "streams", "graphs", "memory", "refusals",
 )  # fmt: skip
 SNIPPETS: list[Snippet] = [
     snippet
@@ -32,6 +33,7 @@ def name(snippet: Snippet) -> str:
     return f"{snippet.topic}.{snippet.name}"
 
 
+@pytest.mark.bookkeeping
 def test_the_corpus_is_large_and_runs() -> None:
     """No name comes twice, and few snippets need a real GPU."""
     assert len({name(snippet) for snippet in SNIPPETS}) == len(SNIPPETS)
@@ -39,6 +41,7 @@ def test_the_corpus_is_large_and_runs() -> None:
     assert len(REFUSED) <= LARGEST_REFUSED_SHARE * len(SNIPPETS)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # torch's own, by jvp
 @pytest.mark.parametrize("snippet", RUNNING, ids=name)
 def test_a_snippet_gives_what_the_host_gives(snippet: Snippet, bench: Bench) -> None:
     """Values, dtypes and shapes are equal, all tensors are on the device, and no race is told."""

@@ -111,9 +111,9 @@ def test_the_median_error_is_small():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_no_operation_is_far_off(row, conformance_device):
+def test_no_operation_is_far_off(row, device_kind):
     """The worst is within about a third of what the GPU took: when it was recorded, or the one at hand takes now."""
-    if conformance_device == "cuda":
+    if device_kind == "cuda":
         from tests.conformance.costs.measure import measure_copy, measure_op
 
         words = row.name.split()

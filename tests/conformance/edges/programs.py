@@ -6,10 +6,10 @@ import ast
 import contextlib
 import io
 import re
-import subprocess
-import sys
 import warnings
 from typing import NamedTuple
+
+from tests.conformance.processes import run_programs
 
 PREAMBLE = "import torch\n"
 
@@ -60,8 +60,7 @@ def run_simulated(code: str) -> Ending:
 
 def run_real(code: str) -> Ending:
     """Run a program on the real GPU, in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", PREAMBLE + code], capture_output=True, text=True, timeout=120)
-    return read_ending(done.returncode, done.stdout, done.stderr)
+    return read_ending(*run_programs([PREAMBLE + code])[0])
 
 
 def read_ending(code: int, out: str, err: str) -> Ending:

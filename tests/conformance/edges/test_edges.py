@@ -12,7 +12,7 @@ import pytest
 from packaging.version import Version
 
 from tests.conformance.device import run_selected
-from tests.conformance.edges.programs import Ending, read_ending, run_real, run_simulated
+from tests.conformance.edges.programs import PREAMBLE, Ending, read_ending, run_simulated
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "edges.json").read_text(encoding="utf-8"))
 CASES: dict[str, dict[str, Any]] = GOLDEN["cases"]
@@ -44,11 +44,12 @@ def expect(name: str) -> Ending:
 
 
 @pytest.fixture(scope="module")
-def endings(request: pytest.FixtureRequest, conformance_device: str) -> Mapping[str, Ending]:
+def endings(request: pytest.FixtureRequest, device_kind: str) -> Mapping[str, Ending]:
     """How the programs end on the GPU; none on the simulated device, where each runs when its test does."""
-    if conformance_device == "sim":
+    if device_kind == "sim":
         return {}
-    return run_selected(request, "name", lambda name: run_real(CASES[name]["code"]), CASES)
+    codes = {name: PREAMBLE + case["code"] for name, case in CASES.items()}
+    return {name: read_ending(*done) for name, done in run_selected(request, "name", codes).items()}
 
 
 @pytest.mark.bookkeeping

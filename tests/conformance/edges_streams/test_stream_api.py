@@ -17,9 +17,9 @@ GOLDEN: dict[str, list[str]] = json.loads(
 
 
 @pytest.fixture(scope="module")
-def results(conformance_device) -> dict[str, list[str]]:
+def results(device_kind) -> dict[str, list[str]]:
     """Return what the expressions give, one after the other in one process: some depend on what went before."""
-    if conformance_device == "sim":
+    if device_kind == "sim":
         from judge.devices.sim.install import install
 
         with install():

@@ -26,8 +26,8 @@ print([run(is_shared) for is_shared in (True, False)])
 """
 
 
-def test_graphs_reserve_what_they_did_on_the_gpu(conformance_device):
+def test_graphs_reserve_what_they_did_on_the_gpu(device_kind):
     """With a shared pool, the largest first, the others fit in; with private pools each takes its own."""
-    run = run_simulated if conformance_device == "sim" else run_real
+    run = run_simulated if device_kind == "sim" else run_real
     shared, private = GOLDEN["four graphs, 20 MB to 3 MB of scratch, a shared pool and private ones"]
     assert f"{[shared, private]}\n" == run(BUCKETS).out

@@ -38,8 +38,7 @@ def measure(name: str, read_clock_ms: Callable[[], float], *, has_notice: bool =
         has_notice: whether the notice that comes with the first use of sync debug mode is counted too.
     """
     bench, program = Bench(), PROGRAMS[name]
-    program(bench)
-    torch.cuda.synchronize()
+    _warm_up(program, bench)
     count = _count_warnings(lambda: program(bench), has_notice=has_notice)
     torch.cuda.synchronize()
     torch.cuda._sleep(SLEEP_CYCLES)
@@ -58,11 +57,17 @@ def read_real_ms() -> float:
 def count_syncs(name: str, instruments: Instruments) -> int:
     """Return how many waits the instruments see in a program that has run before."""
     bench, program = Bench(), PROGRAMS[name]
-    program(bench)
-    torch.cuda.synchronize()
+    _warm_up(program, bench)
     with Watch(instruments) as seen:
         program(bench)
     return len(seen.syncs)
+
+
+def _warm_up(program: Callable[[Bench], Any], bench: Bench) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nested tensors are called a prototype, once
+        program(bench)
+    torch.cuda.synchronize()
 
 
 def _count_warnings(run: Callable[[], Any], *, has_notice: bool) -> int:

@@ -26,9 +26,9 @@ NEEDS_NUMPY = {"torch.as_tensor(np)"}
 
 
 @pytest.fixture(scope="module")
-def counts(conformance_device: str) -> Mapping[str, int]:
+def counts(device_kind: str) -> Mapping[str, int]:
     """How many waits the instruments of a real GPU count in each program; empty on the simulated device."""
-    if conformance_device == "sim":
+    if device_kind == "sim":
         return {}
     command = [sys.executable, "-m", "tests.conformance.sync_table.measure"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

@@ -7,12 +7,12 @@ from torch._C import _dispatch_tls_local_exclude_set as _exclude_set
 from torch._C import _dispatch_tls_local_include_set as _include_set
 from torch.utils import _python_dispatch
 
-from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, transfers
+from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, sequences, transfers
 from judge.devices.sim.tensors.execution import Execution
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 _CONJUGATE, _NEGATIVE = DispatchKey.Conjugate, DispatchKey.Negative
-_HANDLER_MODULES = (dropout, indexing, resizing, scalars, transfers)
+_HANDLER_MODULES = (dropout, indexing, resizing, scalars, sequences, transfers)
 """Imported for the handlers that they register."""
 
 

@@ -65,7 +65,8 @@ USES_MATRIX_LIBRARY = frozenset({"mm", "addmm", "bmm", "baddbmm", "addmv", "mv",
 
 ACCEPTS_HOST_TENSORS = frozenset({
     "copy_", "_to_copy", "index", "index_put_", "_index_put_impl_", "index_put", "set_", "_foreach_copy_",
-    "_amp_foreach_non_finite_check_and_unscale_",
+    "_amp_foreach_non_finite_check_and_unscale_", "_pack_padded_sequence",
+    "_pack_padded_sequence_backward",
 })  # fmt: skip
 """Ops that take tensors of the host beside those of the device."""
 
