@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-LARGEST_DRIFT = 1e-3
-"""Two clocks of one machine part by some millionths; anything else is a mismatch of the marks."""
+SHORTEST_FIT_US = 1e6
+"""Over less time, the jitter of a mark says more than what the clocks drift apart."""
 
 
 @dataclass(frozen=True)
@@ -26,28 +26,29 @@ class Line:
         return (other_us - self.offset_us) / self.slope
 
 
-def fit_clock(seen: Sequence[float], first: Sequence[float], last: Sequence[float]) -> Line:
+@dataclass(frozen=True)
+class Mark:
+    """One moment on both clocks, in microseconds."""
+
+    seen_us: float
+    ours_us: float
+
+
+def fit_clock(first: Sequence[Mark], last: Sequence[Mark]) -> Line:
     """Return the line from a recording's clock to ours.
 
     Args:
-        seen: moments of the recording, in order, the marks among them.
-        first: marks of the beginning, on our clock.
-        last: marks of the end, on our clock.
+        first: marks at the beginning of the recording; at least one.
+        last: marks at its end; at least one.
     """
-    from_us, to_us = _match(seen, first)
-    end_from_us, end_to_us = _match(seen, last)
-    slope = (end_to_us - to_us) / (end_from_us - from_us) if end_from_us > from_us else 1.0
-    if abs(slope - 1.0) > LARGEST_DRIFT:
-        slope = 1.0
-    return Line(slope, to_us - slope * from_us)
+    begin, end = _middle(first), _middle(last)
+    slope = 1.0
+    if end.seen_us - begin.seen_us >= SHORTEST_FIT_US:
+        slope = (end.ours_us - begin.ours_us) / (end.seen_us - begin.seen_us)
+    return Line(slope, begin.ours_us - slope * begin.seen_us)
 
 
-def _match(seen: Sequence[float], marks: Sequence[float]) -> tuple[float, float]:
-    """Return one moment on both clocks: where the distances of the marks fit best."""
-    count = len(marks)
-
-    def misfit(start: int) -> float:
-        return sum(abs((seen[start + at] - seen[start]) - (marks[at] - marks[0])) for at in range(1, count))
-
-    best = min(range(len(seen) - count + 1), key=misfit)
-    return seen[best], seen[best] + median(marks[at] - seen[best + at] for at in range(count))
+def _middle(marks: Sequence[Mark]) -> Mark:
+    """Return one moment for several: a single late mark does not count."""
+    seen_us = marks[0].seen_us
+    return Mark(seen_us, seen_us + median(mark.ours_us - mark.seen_us for mark in marks))

@@ -89,7 +89,8 @@ class Hazards:
         def begin(address: int, stack: StackSummary | None) -> None:
             create(address, stack)
             # Without a stack it is a pointer that the sanitizer meets for the first time, and no allocation.
-            if self._is_on and stack is not None:
+            # Memory of a graph's pool is never given to eager work, so no use can outlive its ownership.
+            if self._is_on and stack is not None and not torch.cuda.is_current_stream_capturing():
                 self._lives[address] = Life(torch.cuda.current_stream().cuda_stream)
 
         def end(address: int) -> None:

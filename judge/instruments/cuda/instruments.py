@@ -14,7 +14,7 @@ from judge.instruments.cuda.explicit import ExplicitWaits
 from judge.instruments.cuda.hazards import Hazards
 from judge.instruments.cuda.holders import find_holders
 from judge.instruments.cuda.operations import OperationMode
-from judge.instruments.cuda.profile import Profile
+from judge.instruments.cuda.profile import Profile, warm_profiler
 from judge.instruments.cuda.trace import Trace, Work
 from judge.instruments.cuda.witness import find_syncs
 from judge.instruments.observation import DeviceSpan, Observation, Owner, Sync
@@ -37,6 +37,7 @@ class CudaInstruments:
     def __init__(self, *, wants_history: bool = False) -> None:
         del wants_history
         torch.cuda.init()  # type: ignore[no-untyped-call]
+        warm_profiler()
         self._hazards = Hazards()
 
     def start(self) -> None:
@@ -47,8 +48,9 @@ class CudaInstruments:
         self._profile = Profile()
         torch.cuda.memory._record_memory_history(max_entries=HISTORY_ENTRIES, stacks="python")
         torch.cuda.reset_peak_memory_stats()
-        self._profile.start()
         self._hazards.start()
+        # Last of what synchronises: what comes after its start is taken for the script's.
+        self._profile.start()
         self._mode.__enter__()  # type: ignore[no-untyped-call]
         self._explicit.start()
 
@@ -79,7 +81,7 @@ class CudaInstruments:
         notes = ["races_by_tensor"]
         if any(sync.site.line == 0 for sync in syncs):
             notes.append("unplaced_waits")
-        if self._log.calls and not trace.calls and self._profile.stopped_ns:
+        if trace.is_lost:
             notes.append("profiler_missing")
         return Observation(
             device="cuda",

@@ -59,6 +59,11 @@ class Trace:
 
     calls: list[RuntimeCall] = field(default_factory=list)
     works: list[Work] = field(default_factory=list)
+    ranges: dict[str, float] = field(default_factory=dict)
+    """When each range with a name began (``record_function``), in microseconds; of equal names, the first."""
+
+    is_lost: bool = False
+    """Whether nothing is known: the profiler brought back not even our own marks."""
 
     def find_waits(self) -> list[RuntimeCall]:
         """Return the runtime calls in which the host waited for the device, in order.
@@ -102,6 +107,8 @@ def read_trace(data: Mapping[str, Any]) -> Trace:
         if event.get("cat") in RUNTIME:
             call = RuntimeCall(event["name"], float(event["ts"]), float(event.get("dur", 0.0)), correlation)
             trace.calls.append(call)
+        elif event.get("cat") == "user_annotation":
+            trace.ranges.setdefault(str(event["name"]), float(event["ts"]))
         elif event.get("cat") in WORK:
             trace.works.append(_read_work(event, arguments, correlation))
     trace.calls.sort(key=lambda call: call.started_us)

@@ -35,8 +35,7 @@ def find_syncs(log: CallLog, trace: Trace, *, to_ns: Callable[[float], int], nam
     """Return the waits of the host, in order.
 
     A call in which the profiler saw the host wait is one wait, or as many as sync debug mode told of. A call that
-    only debug mode told of counts too: the profiler may have lost the event. A wait outside all calls is kept
-    without a line.
+    only debug mode told of counts too: the profiler may have lost the event. Where the recording is lost, what the user wrote in order to wait counts as well. A wait outside all calls is kept without a line.
 
     Args:
         log: calls of the program.
@@ -56,7 +55,7 @@ def find_syncs(log: CallLog, trace: Trace, *, to_ns: Callable[[float], int], nam
             waits.setdefault(id(call), (call, []))[1].append(runtime)
     _place_late_warnings(log, [call for call, _ in waits.values()])
     for call in log.calls:
-        if call.warnings and id(call) not in waits:
+        if (call.warnings or (call.is_explicit and trace.is_lost)) and id(call) not in waits:
             waits[id(call)] = (call, [])
     placed = [sync for call, seen in waits.values() for sync in _describe(call, seen, trace, works, name_op)]
     return sorted(placed + unplaced, key=lambda sync: sync.started_us)
