@@ -93,7 +93,7 @@ def test_a_large_pageable_copy_is_a_wait_though_nothing_synchronises(
 
 def test_a_wait_outside_all_calls_is_kept_without_a_line() -> None:
     """A library's own wait is told, though nobody's line is."""
-    trace = read_trace({"traceEvents": [runtime("cudaEventSynchronize", 90, 3)]})
+    trace = read_trace({"traceEvents": [runtime("cudaEventSynchronize", 190, 3)]})
     (sync,) = find(trace, call("add", 10, 50))
     assert ("event_synchronize", "cudaEventSynchronize", UNKNOWN) == (sync.kind, sync.call, sync.site)
 
@@ -111,7 +111,7 @@ def test_the_innermost_call_is_found() -> None:
         log.begin(one)
     log.index()
     assert ["inner", "outer", "later", None] == [
-        found.name if (found := log.find(at * 1000)) else None for at in (15, 25, 35, 150)
+        found.name if (found := log.find(at * 1000)) else None for at in (15, 25, 35, 190)
     ]
 
 

@@ -35,7 +35,8 @@ def find_syncs(log: CallLog, trace: Trace, *, to_ns: Callable[[float], int], nam
     """Return the waits of the host, in order.
 
     A call in which the profiler saw the host wait is one wait, or as many as sync debug mode told of. A call that
-    only debug mode told of counts too: the profiler may have lost the event. Where the recording is lost, what the user wrote in order to wait counts as well. A wait outside all calls is kept without a line.
+    only debug mode told of counts too: the profiler may have lost the event. Where the recording is lost, what the
+    user wrote in order to wait counts as well. A wait outside all calls is kept without a line.
 
     Args:
         log: calls of the program.
