@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +60,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=reason))
         elif is_real:
             item.add_marker(pytest.mark.timeout(TIMEOUT_S))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """On a real GPU, keep what is there already out of the many garbage collections to come: they take its time."""
+    if find_kind(session.config) == "cuda":
+        gc.collect()
+        gc.freeze()
 
 
 def find_reason(item: pytest.Item, *, is_real: bool) -> str | None:

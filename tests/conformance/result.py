@@ -112,4 +112,3 @@ def _first_line(report: pytest.TestReport) -> str:
 def _reason(report: pytest.TestReport) -> str:
     text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return text.removeprefix("Skipped: ")
-

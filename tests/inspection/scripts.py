@@ -31,6 +31,14 @@ class Answer:
     err: str
 
 
+@dataclass(frozen=True)
+class Inspected:
+    """A run and the folder of its script, for all that look at it."""
+
+    folder: Path
+    answer: Answer
+
+
 def environment(**changes: str) -> dict[str, str]:
     """Return an environment in English, without colours, as wide as a page."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TACIT_", "LC_", "COLUMNS"))}

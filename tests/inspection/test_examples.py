@@ -33,8 +33,9 @@ def read_line(name: str, number: int) -> str:
 
 def test_the_decode_loop_waits_in_four_lines(tmp_path: Path) -> None:
     """Every planted wait is named, once for each step that it happens in, and no other line."""
-    answer = call(ROOT, "--device", "sim", FOLDER / "decode_loop.py", "--json", tmp_path / "out.json")
-    assert 0 == answer.code, answer.err
+    example = FOLDER / "decode_loop.py"
+    answer = call(ROOT, "--device", "sim", example, "--json", tmp_path / "out.json", "--fail-on", "syncs")
+    assert 1 == answer.code, answer.err
     found = read_json(tmp_path / "out.json")
     lines = {read_line("decode_loop.py", sync["line"]): sync["kind"] for sync in found["syncs"]}
     assert SYNCS == lines

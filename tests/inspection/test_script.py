@@ -9,7 +9,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from judge.report.inspection_schema import inspection_schema
-from tests.inspection.scripts import WAITING, inspect, read_json
+from tests.inspection.scripts import Inspected, inspect, read_json
 
 SURROUNDINGS = """
 import os, sys, threading, atexit
@@ -44,18 +44,19 @@ def test_the_script_has_its_own_surroundings(tmp_path: Path) -> None:
 
 
 def test_everything_behind_two_dashes_is_the_script_s(tmp_path: Path) -> None:
-    """A script may have options of the same names."""
-    answer = inspect(tmp_path, "import sys; print(sys.argv[1:])", "--", "--json", "a", "--device", "b")
-    assert "['--json', 'a', '--device', 'b']" == answer.out.splitlines()[0]
+    """A script may have options of the same names; ``--json -`` takes the report's place behind what it prints."""
+    mine = "import sys; print(sys.argv[1:])"
+    answer = inspect(tmp_path, mine, "--json", "-", "--", "--json", "a", "--device", "b")
+    first, _, rest = answer.out.partition("\n")
+    assert "['--json', 'a', '--device', 'b']" == first
+    assert 1 == json.loads(rest)["schema_version"]
 
 
-def test_waits_are_told_by_line(tmp_path: Path) -> None:
+def test_waits_are_told_by_line(waiting: Inspected) -> None:
     """The report shows the line, how often, and what to write instead; the JSON follows its schema."""
-    answer = inspect(tmp_path, WAITING, "--json", "out.json")
-    assert 0 == answer.code, answer.err
-    assert "script.py:6  print(x.sum().item())" in answer.out
-    assert "Tensor.item, 3 times" in answer.out
-    found = read_json(tmp_path / "out.json")
+    assert "script.py:6  print(x.sum().item())" in waiting.answer.out
+    assert "Tensor.item, 3 times" in waiting.answer.out
+    found = read_json(waiting.folder / "out.json")
     Draft202012Validator(inspection_schema()).validate(found)
     expected = {
         "kind": "item", "call": "Tensor.item", "file": "script.py", "line": 6, "count": 3, "stream": "default",
@@ -66,18 +67,15 @@ def test_waits_are_told_by_line(tmp_path: Path) -> None:
     assert ("script.py", 3) == tuple(found["memory"]["by_site"][0][key] for key in ("file", "line"))
 
 
-def test_json_can_take_the_report_s_place(tmp_path: Path) -> None:
-    """What the script prints comes first, and is its own affair."""
-    answer = inspect(tmp_path, "print('mine')", "--json", "-")
-    first, _, rest = answer.out.partition("\n")
-    assert "mine" == first
-    assert 1 == json.loads(rest)["schema_version"]
+def test_fail_on_decides_the_exit_status(waiting: Inspected, waiting_in_chinese: Inspected) -> None:
+    """CI fails on any of what it was told to fail on, and on nothing else; the examples fail on one, and on none."""
+    assert 0 == waiting.answer.code, waiting.answer.err
+    assert 1 == waiting_in_chinese.answer.code, waiting_in_chinese.answer.err
 
 
-def test_the_trace_has_streams_as_threads_and_arrows_from_the_host(tmp_path: Path) -> None:
+def test_the_trace_has_streams_as_threads_and_arrows_from_the_host(waiting: Inspected) -> None:
     """Every arrow begins at a launch on the host and ends inside work of the device."""
-    inspect(tmp_path, WAITING, "--trace", "trace.json")
-    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    events = json.loads((waiting.folder / "trace.json").read_text())["traceEvents"]
     names = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert {"main", "default"} == names
     starts = {event["id"]: event for event in events if event["ph"] == "s"}
@@ -88,18 +86,17 @@ def test_the_trace_has_streams_as_threads_and_arrows_from_the_host(tmp_path: Pat
     assert all(starts[at]["ts"] <= ends[at]["ts"] and ends[at]["ts"] in work for at in starts)
 
 
-def test_the_snapshot_is_pytorch_s(tmp_path: Path) -> None:
+def test_the_snapshot_is_pytorch_s(waiting: Inspected) -> None:
     """It holds segments and the history, with lines of the script."""
-    inspect(tmp_path, WAITING, "--snapshot", "memory.pickle")
-    snapshot = pickle.loads((tmp_path / "memory.pickle").read_bytes())
+    snapshot = pickle.loads((waiting.folder / "memory.pickle").read_bytes())
     assert {"segments", "device_traces"} <= snapshot.keys()
     frames = [frame for entry in snapshot["device_traces"][0] for frame in entry.get("frames", ())]
     assert any(frame["filename"].endswith("script.py") and frame["line"] == 3 for frame in frames)
 
 
-def test_chinese_is_spoken_too(tmp_path: Path) -> None:
+def test_chinese_is_spoken_too(waiting_in_chinese: Inspected) -> None:
     """The report is whole in Chinese, and the JSON is the same."""
-    answer = inspect(tmp_path, WAITING, TACIT_LANG="zh")
-    assert "主机等待：1 行代码共 3 次" in answer.out
-    assert "模拟 CUDA 设备（H200 配置）" in answer.out
-    assert "host" not in answer.out.lower().replace("script.py", "")
+    out = waiting_in_chinese.answer.out
+    assert "主机等待：1 行代码共 3 次" in out
+    assert "模拟 CUDA 设备（H200 配置）" in out
+    assert "host" not in out.lower().replace("script.py", "")

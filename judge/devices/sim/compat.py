@@ -21,7 +21,7 @@ NEEDED = (
     "_C._dispatch_tls_local_include_set", "_C._group_tensors_by_device_and_dtype", "_C._pop_torch_dispatch_stack",
     "_C._push_on_torch_dispatch_stack", "_tensor_str._str", "_tensor_str._str_intern",
     "amp.autocast_mode.autocast.__enter__", "autograd._engine_run_backward", "autograd.graph._engine_run_backward",
-    "overrides._get_current_function_mode_stack", "serialization._package_registry", 
+    "overrides._get_current_function_mode_stack", "serialization._package_registry",
      "utils.flop_counter.flop_registry",
 )  # fmt: skip
 """Names below ``torch`` without which nothing works; surfaces look after the rest themselves."""
@@ -97,12 +97,13 @@ def _free(simulation: Simulation) -> bool:
     tensor = torch.empty(1000, device="cuda")
     held = simulation.machine.memory.allocator.memory_allocated()
     del tensor
-    return held > before == simulation.machine.memory.allocator.memory_allocated()
+    return bool(held > before == simulation.machine.memory.allocator.memory_allocated())
 
 
 def _differentiate(_: Simulation) -> bool:
     leaf = torch.ones(2, device="cuda", requires_grad=True)
-    (leaf * leaf).sum().backward()
+    loss: Any = (leaf * leaf).sum()
+    loss.backward()
     return leaf.grad is not None and leaf.grad.is_cuda and leaf.grad.tolist() == [2.0, 2.0]
 
 

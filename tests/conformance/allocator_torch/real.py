@@ -8,7 +8,12 @@ from tests.conformance.allocator_torch.recording import Player, load
 
 
 class RealPlayer(Player):
-    """Plays on a real GPU, whose driver chooses the addresses."""
+    """Plays on a real GPU, whose driver chooses the addresses.
+
+    Streams are busy for longer than in the recordings, since a host with much to do must not be overtaken.
+    """
+
+    hold_cycles = 4 * Player.hold_cycles
 
     def move(self, address: int) -> None:
         """Leave the choice to the driver."""

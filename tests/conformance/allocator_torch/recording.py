@@ -6,20 +6,22 @@ from typing import Any
 
 from tests.conformance.allocator.replay import load
 
-HOLD_CYCLES = 150_000 * 1980
-"""What the recordings kept a stream busy with: 150 ms at 1.98 GHz."""
-
 __all__ = ["Player", "load"]
 
 
 class Player:
     """One recording on its way through torch.
 
+    Attributes:
+        hold_cycles: what a stream is kept busy with; the recordings' 150 ms at 1.98 GHz.
+
     Args:
         torch: with a device under it.
         recording: the recording that the trace is from.
         is_raw: whether it was made with ``caching_allocator_alloc`` instead of ``torch.empty``.
     """
+
+    hold_cycles = 150_000 * 1980
 
     def __init__(self, torch: Any, recording: dict[str, Any], *, is_raw: bool) -> None:
         self.torch = torch
@@ -59,7 +61,7 @@ class Player:
             self.held[event[1]].record_stream(self.streams[event[2]])
         elif action == "block":
             with self.torch.cuda.stream(self.streams[event[1]]):
-                self.torch.cuda._sleep(HOLD_CYCLES)
+                self.torch.cuda._sleep(self.hold_cycles)
             self.busy.add(event[1])
         else:
             assert "sync" == action

@@ -35,12 +35,12 @@ def test_a_recording_is_reproduced_through_torch(
 ) -> None:
     """Address, allocated and reserved bytes after each event, and the snapshot at the end, are the real ones.
 
-    A GPU hands out other addresses than the recorded ones: there, a new recording is made and played back, and the
-    bytes are held against the old one.
+    A GPU hands out other addresses than the recorded ones, and of two blocks that fit as well the lower is taken: there
+    a new recording is made of the same requests, and the simulated allocator is held to that one.
     """
     recorded = read(trace[0])
     if not on_device.is_simulated:
-        compare_allocators(recorded, recorded["traces"][trace[1]], fresh[trace])
+        compare_allocators(recorded, fresh[trace])
         return
     import torch
 
@@ -52,12 +52,11 @@ def test_a_recording_is_reproduced_through_torch(
     player.held.clear()
 
 
-def compare_allocators(recorded: dict[str, Any], old: dict[str, Any], done: Done) -> None:
-    """Hold what the GPU at hand did against the simulated allocator, and its bytes against the recording."""
+def compare_allocators(recorded: dict[str, Any], done: Done) -> None:
+    """Hold what the GPU at hand did against the simulated allocator."""
     assert 0 == done.returncode, done.err
     new = json.loads(done.out)
     replay = Replay(recorded.get("conf"), recorded.get("cap"))
     for number, event in enumerate(new["events"]):
         assert event == replay.play(event), f"event {number}"
     assert new["final"] == replay.final()
-    assert [event[-2:] for event in old["events"]] == [event[-2:] for event in new["events"]]

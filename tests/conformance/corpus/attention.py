@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # its usual name
+import torch.nn.functional as F
 
 from tests.conformance.corpus.snippet import Topic
 
@@ -109,7 +109,9 @@ def growing_cache(device: str) -> object:
     outputs = []
     for _ in range(4):
         query, key, value = make_heads(device, 1)
-        cache = [key, value] if cache is None else [torch.cat(pair, 2) for pair in zip(cache, (key, value), strict=True)]
+        cache = (
+            [key, value] if cache is None else [torch.cat(pair, 2) for pair in zip(cache, (key, value), strict=True)]
+        )
         outputs.append(F.scaled_dot_product_attention(query, *cache))
     return torch.cat(outputs, 2), cache
 
@@ -185,5 +187,7 @@ def chunked_prefill(device: str) -> object:
     for start in (0, 4):
         end = start + 4
         mask = torch.arange(end, device=device)[None] <= torch.arange(start, end, device=device)[:, None]
-        chunks.append(F.scaled_dot_product_attention(query[:, :, start:end], key[:, :, :end], value[:, :, :end], attn_mask=mask))
+        chunks.append(
+            F.scaled_dot_product_attention(query[:, :, start:end], key[:, :, :end], value[:, :, :end], attn_mask=mask)
+        )
     return whole, torch.cat(chunks, 2)

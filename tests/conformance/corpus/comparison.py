@@ -1,4 +1,4 @@
-"""Compares what a snippet gives on the device with what it gives on the host."""
+"""Compares what a snippet gives with what it gives on the host, torch as it is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ class Comparison:
     """Compares two structures of tensors and plain values.
 
     Args:
+        device: where all tensors must be.
         is_exact: whether values must be as close as PyTorch's own defaults for the dtype; a real GPU adds up in
             another order.
         is_random: whether tensors are compared by shape and dtype only.
     """
 
-    def __init__(self, *, is_exact: bool, is_random: bool) -> None:
+    def __init__(self, device: torch.device, *, is_exact: bool, is_random: bool = False) -> None:
+        self._device = device
         self._is_exact = is_exact
         self._is_random = is_random
 
@@ -45,8 +47,8 @@ class Comparison:
 
     def _check_tensor(self, expected: torch.Tensor, actual: object, place: str) -> None:
         assert isinstance(actual, torch.Tensor), f"{place}: {type(actual)}"
-        assert torch.device("cuda", 0) == actual.device, f"{place}: on {actual.device}"
-        assert actual.is_cuda, place
+        assert self._device == actual.device, f"{place}: on {actual.device}"
+        assert actual.is_cuda == (self._device.type == "cuda"), place
         assert expected.dtype == actual.dtype, f"{place}: {actual.dtype} instead of {expected.dtype}"
         assert expected.shape == actual.shape, f"{place}: {actual.shape} instead of {expected.shape}"
         if self._is_random:

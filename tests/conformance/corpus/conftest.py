@@ -13,6 +13,14 @@ from tests.conformance.corpus.snippet import Snippet
 SEED = 20
 
 
+def run(snippet: Snippet, device: str) -> object:
+    """Run a snippet; random numbers begin at the same place each time."""
+    import torch
+
+    torch.manual_seed(SEED)
+    return snippet.run(device)
+
+
 class Bench:
     """Runs snippets.
 
@@ -27,23 +35,17 @@ class Bench:
 
     def run_on_host(self, snippet: Snippet) -> object:
         """Return what must come out: run eagerly on the host, torch as it is."""
-        return self._run(snippet, "cpu") if snippet.expected is None else snippet.expected()
+        return run(snippet, "cpu") if snippet.expected is None else snippet.expected()
 
     def run_on_device(self, snippet: Snippet) -> object:
         """Return what the device gives; the simulated one is installed from now on."""
         self._request.getfixturevalue("on_device")
-        return self._run(snippet, "cuda")
+        return run(snippet, "cuda")
 
     def find_races(self) -> list[Any]:
         """Return the races told; on a real GPU there is nobody to tell them."""
         simulation = self._request.getfixturevalue("on_device").simulation
         return [] if simulation is None else [race.as_dict("en") for race in simulation.machine.shadow.races]
-
-    def _run(self, snippet: Snippet, device: str) -> object:
-        import torch
-
-        torch.manual_seed(SEED)
-        return snippet.run(device)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # its usual name
+import torch.nn.functional as F
 from torch import nn
 
 from tests.conformance.corpus.snippet import Topic
@@ -237,7 +237,12 @@ def float8_storage(device: str) -> object:
     values = torch.randn(4, 8).to(device)
     scale = values.abs().max() / torch.finfo(torch.float8_e4m3fn).max
     stored = (values / scale).to(torch.float8_e4m3fn)
-    return stored.float() * scale, stored.view(torch.uint8), stored.element_size(), (values * 2).to(torch.float8_e5m2).float()
+    return (
+        stored.float() * scale,
+        stored.view(torch.uint8),
+        stored.element_size(),
+        (values * 2).to(torch.float8_e5m2).float(),
+    )
 
 
 @TOPIC.snippet

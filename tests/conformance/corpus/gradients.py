@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # its usual name
+import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -48,7 +48,10 @@ def gradients_of_the_host(device: str) -> object:
 @TOPIC.snippet
 def gradients_asked_for(device: str) -> object:
     """``autograd.grad``, unused inputs and second derivatives."""
-    x, unused = torch.tensor([1.0, 2.0], device=device, requires_grad=True), torch.ones(1, device=device, requires_grad=True)
+    x, unused = (
+        torch.tensor([1.0, 2.0], device=device, requires_grad=True),
+        torch.ones(1, device=device, requires_grad=True),
+    )
     (first,) = torch.autograd.grad(x.pow(3).sum(), x, create_graph=True)
     (second,) = torch.autograd.grad(first.sum(), x)
     seeded = torch.autograd.grad(x * x, [x, unused], torch.tensor([1.0, 10.0], device=device), allow_unused=True)
@@ -200,7 +203,8 @@ def jacobians(device: str) -> object:
     direction = torch.tensor([1.0, 0.0, -1.0], device=device)
     _, pull = vjp(function, x)
     return [
-        jacrev(function)(x), jacfwd(function)(x), hessian(lambda x: x.pow(3).sum())(x), jvp(function, (x,), (direction,)),
+        jacrev(function)(x), jacfwd(function)(x), hessian(lambda x: x.pow(3).sum())(x),
+        jvp(function, (x,), (direction,)),
         pull(torch.ones(2, device=device)), torch.autograd.functional.jacobian(function, x),
     ]  # fmt: skip
 
@@ -237,7 +241,12 @@ def gradients_through_selection(device: str) -> object:
     x = torch.tensor([[3.0, 1.0, 2.0], [0.5, 9.0, 4.0]], device=device, requires_grad=True)
     ordered, places = x.sort(1)
     loss = ordered[:, 0].sum() + x[x > 2].sum() + x.gather(1, places[:, :1]).sum() + x.cumsum(1)[:, 1].sum()
-    loss = loss + x.topk(2).values.prod() + x[torch.tensor([0, 0], device=device)].max() + torch.where(x > 1, x * x, 0.0).sum()
+    loss = (
+        loss
+        + x.topk(2).values.prod()
+        + x[torch.tensor([0, 0], device=device)].max()
+        + torch.where(x > 1, x * x, 0.0).sum()
+    )
     loss = loss + torch.zeros(2, 3, device=device).scatter_add(1, places, x)[0, 0] + x.amax() + x.unfold(1, 2, 1).sum()
     loss.backward()
     return loss.detach(), x.grad

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # its usual name
+import torch.nn.functional as F
 
 from tests.conformance.corpus.snippet import Topic
 
@@ -17,7 +17,8 @@ def rows_and_columns(device: str) -> object:
     rows = torch.tensor([0, 2, 2], device=device)
     return [
         values[1], values[:, -1], values[..., ::2], values[:, rows], values[:, rows, 1:3], values[0, rows, rows],
-        values[:, [0, 2]], values[1, None, 2], values[torch.tensor([1, 0])], values.select(1, 1), values.narrow(2, 1, 2),
+        values[:, [0, 2]], values[1, None, 2], values[torch.tensor([1, 0])], values.select(1, 1),
+        values.narrow(2, 1, 2),
     ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # its usual name
+import torch.nn.functional as F
 from torch import nn
 
 from tests.conformance.corpus.snippet import Topic
@@ -44,7 +44,9 @@ def embeddings(device: str) -> object:
 def normalisations(device: str) -> object:
     """LayerNorm, RMSNorm, GroupNorm and InstanceNorm, in two dtypes."""
     x = torch.randn(2, 6, 8).to(device)
-    results = [module.to(device)(x) for module in (nn.LayerNorm(8), nn.RMSNorm(8), nn.GroupNorm(3, 6), nn.InstanceNorm1d(6))]
+    results = [
+        module.to(device)(x) for module in (nn.LayerNorm(8), nn.RMSNorm(8), nn.GroupNorm(3, 6), nn.InstanceNorm1d(6))
+    ]
     half = [nn.LayerNorm(8).to(device).bfloat16()(x.bfloat16()), F.rms_norm(x.half(), (8,))]
     return [result.detach() for result in results + half]
 
@@ -88,8 +90,10 @@ def pools_and_resizing(device: str) -> object:
     """Pooling, interpolation and padding."""
     image = torch.arange(32.0, device=device).view(1, 2, 4, 4)
     return [
-        F.max_pool2d(image, 2), F.avg_pool2d(image, 2), F.adaptive_avg_pool2d(image, 1), F.max_pool2d(image, 2, return_indices=True)[1],
-        F.interpolate(image, scale_factor=2), F.interpolate(image, size=(3, 3), mode="bilinear"), F.pad(image, (1, 1, 1, 1), mode="reflect"),
+        F.max_pool2d(image, 2), F.avg_pool2d(image, 2), F.adaptive_avg_pool2d(image, 1),
+        F.max_pool2d(image, 2, return_indices=True)[1],
+        F.interpolate(image, scale_factor=2), F.interpolate(image, size=(3, 3), mode="bilinear"),
+        F.pad(image, (1, 1, 1, 1), mode="reflect"),
         F.unfold(image, 2, stride=2), F.pixel_shuffle(image.view(1, 8, 2, 2), 2),
     ]  # fmt: skip
 
@@ -165,9 +169,11 @@ def losses(device: str) -> object:
     x, y = torch.randn(6).to(device), torch.linspace(0, 1, 6, device=device)
     return [
         F.cross_entropy(logits, target), F.cross_entropy(logits, target, reduction="none", label_smoothing=0.1),
-        F.nll_loss(logits.log_softmax(-1), target, ignore_index=-100), F.mse_loss(x, y), F.l1_loss(x, y, reduction="sum"),
+        F.nll_loss(logits.log_softmax(-1), target, ignore_index=-100), F.mse_loss(x, y),
+        F.l1_loss(x, y, reduction="sum"),
         F.binary_cross_entropy_with_logits(x, y), F.kl_div(x.log_softmax(0), y.softmax(0), reduction="sum"),
-        F.smooth_l1_loss(x, y), F.huber_loss(x, y), F.cosine_embedding_loss(logits, logits, torch.ones(4, device=device)),
+        F.smooth_l1_loss(x, y), F.huber_loss(x, y),
+        F.cosine_embedding_loss(logits, logits, torch.ones(4, device=device)),
         F.ctc_loss(logits.view(4, 1, 5).log_softmax(-1), torch.tensor([[1, 2]], device=device), (4,), (2,)),
     ]  # fmt: skip
 
@@ -178,8 +184,10 @@ def activations(device: str) -> object:
     x = torch.linspace(-3, 3, 12, device=device).view(2, 6)
     gate, up = x.chunk(2, dim=-1)
     return [
-        F.relu(x), F.gelu(x), F.gelu(x, approximate="tanh"), F.silu(gate) * up, F.glu(x), F.leaky_relu(x), F.elu(x), F.mish(x),
-        F.softplus(x), F.hardswish(x), F.log_softmax(x, -1), F.softmin(x, 0), F.prelu(x, torch.tensor([0.2], device=device)),
+        F.relu(x), F.gelu(x), F.gelu(x, approximate="tanh"), F.silu(gate) * up, F.glu(x), F.leaky_relu(x), F.elu(x),
+        F.mish(x),
+        F.softplus(x), F.hardswish(x), F.log_softmax(x, -1), F.softmin(x, 0),
+        F.prelu(x, torch.tensor([0.2], device=device)),
         F.relu(x).square(), F.normalize(x), F.tanhshrink(x),
     ]  # fmt: skip
 
@@ -194,7 +202,8 @@ def dropout(device: str) -> object:
     result = F.dropout(grown, 0.5)
     result.sum().backward()
     return dropped, torch.equal(kept, torch.full_like(kept, 1 / 0.75)), 0.6 < len(kept) / 4096 < 0.9, [
-        torch.equal(layer.eval()(x), x), torch.equal(grown.grad, result.detach()), F.dropout2d(x.view(4, 4, 16, 16)).shape,
+        torch.equal(layer.eval()(x), x), torch.equal(grown.grad, result.detach()),
+        F.dropout2d(x.view(4, 4, 16, 16)).shape,
     ]  # fmt: skip
 
 
@@ -202,6 +211,16 @@ def dropout(device: str) -> object:
 def initialisers(device: str) -> object:
     """Weights set in place by ``torch.nn.init``."""
     weight = torch.empty(6, 6, device=device)
-    shapes = [nn.init.xavier_uniform_(weight).shape, nn.init.kaiming_normal_(weight).shape, nn.init.trunc_normal_(weight).shape]
+    shapes = [
+        nn.init.xavier_uniform_(weight).shape,
+        nn.init.kaiming_normal_(weight).shape,
+        nn.init.trunc_normal_(weight).shape,
+    ]
     nn.init.orthogonal_(weight)
-    return shapes, weight @ weight.T, nn.init.eye_(weight).clone(), nn.init.constant_(weight, 2.0).clone(), nn.init.zeros_(weight)
+    return (
+        shapes,
+        weight @ weight.T,
+        nn.init.eye_(weight).clone(),
+        nn.init.constant_(weight, 2.0).clone(),
+        nn.init.zeros_(weight),
+    )

@@ -34,7 +34,8 @@ def einsums(device: str) -> object:
     query, key = torch.randn(2, 3, 4, 5).to(device), torch.randn(2, 3, 6, 5).to(device)
     scores = torch.einsum("bhqd,bhkd->bhqk", query, key)
     return [
-        scores, torch.einsum("bhqk,bhkd->bqhd", scores.softmax(-1), key), torch.einsum("ii->i", torch.eye(3, device=device)),
+        scores, torch.einsum("bhqk,bhkd->bqhd", scores.softmax(-1), key),
+        torch.einsum("ii->i", torch.eye(3, device=device)),
         torch.einsum("...d,...d->...", query, query), torch.tensordot(query, key, dims=([3], [3])).shape,
     ]  # fmt: skip
 
@@ -60,7 +61,8 @@ def solved_systems(device: str) -> object:
     right = torch.ones(4, 2, dtype=torch.float64, device=device)
     lower = torch.linalg.cholesky(matrix)
     return [
-        torch.linalg.solve(matrix, right), torch.linalg.inv(matrix), torch.linalg.det(matrix), torch.logdet(matrix), lower,
+        torch.linalg.solve(matrix, right), torch.linalg.inv(matrix), torch.linalg.det(matrix), torch.logdet(matrix),
+        lower,
         torch.cholesky_solve(right, lower), torch.linalg.solve_triangular(lower, right, upper=False),
         torch.linalg.matrix_norm(matrix), torch.trace(matrix), torch.linalg.lstsq(matrix, right).solution,
     ]  # fmt: skip
@@ -111,7 +113,13 @@ def distances(device: str) -> object:
     points, centres = torch.randn(8, 3).to(device), torch.randn(2, 3).to(device)
     nearest = torch.cdist(points, centres).argmin(1)
     means = torch.stack([points[nearest == k].mean(0) for k in range(2)])
-    return torch.cdist(points, centres), nearest, means, torch.cosine_similarity(points, centres[:1]), torch.pdist(points)
+    return (
+        torch.cdist(points, centres),
+        nearest,
+        means,
+        torch.cosine_similarity(points, centres[:1]),
+        torch.pdist(points),
+    )
 
 
 @TOPIC.snippet
@@ -139,4 +147,10 @@ def newton_schulz(device: str) -> object:
 def block_diagonal_and_products(device: str) -> object:
     """Matrices built of matrices."""
     a, b = torch.arange(4.0, device=device).view(2, 2), torch.eye(3, device=device)
-    return torch.block_diag(a, b), torch.kron(a, b), torch.cross(b[0], b[1], dim=0), torch.linalg.matrix_power(a, 3), a.triu(1)
+    return (
+        torch.block_diag(a, b),
+        torch.kron(a, b),
+        torch.cross(b[0], b[1], dim=0),
+        torch.linalg.matrix_power(a, 3),
+        a.triu(1),
+    )

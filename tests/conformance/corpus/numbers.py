@@ -17,7 +17,8 @@ def elementwise(device: str) -> object:
     x = torch.linspace(-2, 2, 9, device=device)
     y = torch.arange(1.0, 10.0, device=device)
     return [
-        x.exp(), y.log(), x.sigmoid(), x.tanh(), x.abs(), x.sign(), y.rsqrt(), x.erf(), torch.atan2(x, y), x.lerp(y, 0.3),
+        x.exp(), y.log(), x.sigmoid(), x.tanh(), x.abs(), x.sign(), y.rsqrt(), x.erf(), torch.atan2(x, y),
+        x.lerp(y, 0.3),
         torch.maximum(x, y), x.clamp(-1, 1), x.square() + y.pow(0.5), torch.hypot(x, y), x.round(), x.trunc(), x.frac(),
         torch.addcdiv(x, x, y, value=2), torch.logaddexp(x, y), x.nan_to_num(), torch.copysign(y, x), torch.expm1(x),
     ]  # fmt: skip
@@ -50,7 +51,8 @@ def whole_numbers(device: str) -> object:
     values = torch.tensor([-7, -1, 0, 5, 12], device=device)
     small = torch.tensor([100, 100], dtype=torch.int8, device=device)
     return [values & 6, values | 1, values ^ 3, ~values, values << 2, values >> 1, values % 3, values // 3,
-            torch.div(values, 3, rounding_mode="trunc"), small + small, values.remainder(4), torch.gcd(values, values)]  # fmt: skip
+            torch.div(values, 3, rounding_mode="trunc"), small + small, values.remainder(4),
+            torch.gcd(values, values)]  # fmt: skip
 
 
 @TOPIC.snippet
@@ -59,7 +61,8 @@ def reductions(device: str) -> object:
     values = torch.arange(1.0, 13.0, device=device).view(3, 4)
     return [
         values.sum(), values.sum(0), values.mean((0, 1), keepdim=True), values.prod(1), values.std(), values.var(0),
-        values.norm(), torch.linalg.vector_norm(values, dim=1), values.logsumexp(1), values.amax(1), values.sum(dtype=torch.float64),
+        values.norm(), torch.linalg.vector_norm(values, dim=1), values.logsumexp(1), values.amax(1),
+        values.sum(dtype=torch.float64),
         torch.var_mean(values, dim=1, correction=0), (values > 3).all(), (values > 11).any(1), values.nansum(),
     ]  # fmt: skip
 
@@ -98,7 +101,8 @@ def complex_numbers(device: str) -> object:
     turned = values * torch.polar(torch.ones(2, device=device), torch.full((2,), math.pi / 2, device=device))
     parts = torch.view_as_real(turned)
     return [values.real, values.imag, values.conj() * values, values.abs(), values.angle(), turned, parts,
-            torch.view_as_complex(parts), values.conj().resolve_conj(), values.sum(), (values @ values.conj()).real]  # fmt: skip
+            torch.view_as_complex(parts), values.conj().resolve_conj(), values.sum(),
+            (values @ values.conj()).real]  # fmt: skip
 
 
 @TOPIC.snippet

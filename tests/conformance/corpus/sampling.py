@@ -123,7 +123,12 @@ def seeds_repeat(device: str) -> object:
     state = module.get_rng_state()
     third = torch.rand(4, device=device)
     module.set_rng_state(state)
-    return first, torch.equal(first, second), torch.equal(third, torch.rand(4, device=device)), torch.equal(first, third)
+    return (
+        first,
+        torch.equal(first, second),
+        torch.equal(third, torch.rand(4, device=device)),
+        torch.equal(first, third),
+    )
 
 
 @TOPIC.snippet(is_random=True)

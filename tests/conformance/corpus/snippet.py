@@ -36,6 +36,11 @@ class Snippet:
         """Whether the simulated device must say that it needs a real GPU."""
         return bool(self.refusal)
 
+    @property
+    def runs_on_host(self) -> bool:
+        """Whether ``run("cpu")`` is something."""
+        return self.expected is None and not self.refusal
+
 
 class Topic:
     """Collects the snippets of one file.

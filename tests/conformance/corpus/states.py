@@ -118,7 +118,8 @@ def compared(device: str) -> object:
     except AssertionError as error:
         text = str(error)
     return [
-        text, torch.equal(values, values.clone()), torch.allclose(values, values + 1e-9), torch.isclose(values, values + 0.1),
+        text, torch.equal(values, values.clone()), torch.allclose(values, values + 1e-9),
+        torch.isclose(values, values + 0.1),
         torch.equal(values, values[:4]), bool((values == values).all()),
     ]  # fmt: skip
 

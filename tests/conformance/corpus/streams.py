@@ -156,7 +156,8 @@ def questions_about_streams(device: str) -> object:
     with torch.cuda.device(0), torch.cuda.device_of(torch.ones(1, device=device)):
         pass
     side.synchronize()
-    return [side != torch.cuda.default_stream(), isinstance(side.cuda_stream, int), low > high, inside, same, side.query(),
+    return [side != torch.cuda.default_stream(), isinstance(side.cuda_stream, int), low > high, inside, same,
+            side.query(),
             torch.cuda.current_device()]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import importlib.util
 
 import pytest
 
@@ -11,12 +12,12 @@ torch = pytest.importorskip("torch")
 
 from judge.devices.sim.errors import NotSimulated  # noqa: E402  # needs torch
 from tests.conformance.corpus.comparison import Comparison  # noqa: E402
-from tests.conformance.corpus.conftest import Bench  # noqa: E402
+from tests.conformance.corpus.conftest import Bench, run  # noqa: E402
 from tests.conformance.corpus.snippet import Snippet  # noqa: E402
 
 TOPICS = (
-    "creation", "views", "indexing", "numbers", "matrices", "sampling", "layers", "attention", "generation", "gradients",
-    "training", "states", "streams", "graphs", "memory", "refusals",
+    "creation", "views", "indexing", "numbers", "matrices", "sampling", "layers", "attention", "generation",
+    "gradients", "training", "states", "streams", "graphs", "memory", "refusals",
 )  # fmt: skip
 SNIPPETS: list[Snippet] = [
     snippet
@@ -26,6 +27,9 @@ SNIPPETS: list[Snippet] = [
 RUNNING = [snippet for snippet in SNIPPETS if not snippet.is_refused]
 REFUSED = [snippet for snippet in SNIPPETS if snippet.is_refused]
 LARGEST_REFUSED_SHARE = 0.05
+DEVICE = torch.device("cuda", 0)
+FORWARD_MODE = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+"""Torch's own, the first time that forward-mode gradients are asked for."""
 
 
 def name(snippet: Snippet) -> str:
@@ -41,7 +45,7 @@ def test_the_corpus_is_large_and_runs() -> None:
     assert len(REFUSED) <= LARGEST_REFUSED_SHARE * len(SNIPPETS)
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # torch's own, by jvp
+@FORWARD_MODE
 @pytest.mark.parametrize("snippet", RUNNING, ids=name)
 def test_a_snippet_gives_what_the_host_gives(snippet: Snippet, bench: Bench) -> None:
     """Values, dtypes and shapes are equal, all tensors are on the device, and no race is told."""
@@ -49,10 +53,24 @@ def test_a_snippet_gives_what_the_host_gives(snippet: Snippet, bench: Bench) -> 
         pytest.importorskip(package)
     expected = bench.run_on_host(snippet)
     actual = bench.run_on_device(snippet)
-    Comparison(is_exact=bench.is_simulated, is_random=snippet.is_random).check(expected, actual)
+    Comparison(DEVICE, is_exact=bench.is_simulated, is_random=snippet.is_random).check(expected, actual)
     del actual
     gc.collect()  # what is freed late is seen too
     assert [] == bench.find_races()
+
+
+@FORWARD_MODE
+@pytest.mark.parametrize("topic", TOPICS)
+def test_code_for_the_host_stays_there(topic: str, request: pytest.FixtureRequest) -> None:
+    """With the device installed, the same code for the host gives the same, and launches nothing."""
+    snippets = [snippet for snippet in RUNNING if snippet.topic == topic and snippet.runs_on_host]
+    snippets = [snippet for snippet in snippets if all(importlib.util.find_spec(name) for name in snippet.needs)]
+    expected = [run(snippet, "cpu") for snippet in snippets]
+    simulation = request.getfixturevalue("simulation")
+    comparison = Comparison(torch.device("cpu"), is_exact=True)
+    for snippet, result in zip(snippets, expected, strict=True):
+        comparison.check(result, run(snippet, "cpu"), snippet.name)
+    assert 0 == simulation.machine.launches
 
 
 @pytest.mark.parametrize("snippet", REFUSED, ids=name)

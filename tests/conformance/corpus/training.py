@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import itertools
+from functools import partial
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # its usual name
+import torch.nn.functional as F
 from torch import nn
 
 from tests.conformance.corpus.snippet import Topic
@@ -45,19 +46,26 @@ def sgd(device: str) -> object:
 @TOPIC.snippet
 def adam(device: str) -> object:
     """Adam and AdamW as they come."""
-    return [train(device, lambda p: torch.optim.Adam(p, lr=0.01)), train(device, lambda p: torch.optim.AdamW(p, lr=0.01, amsgrad=True))]
+    return [
+        train(device, lambda p: torch.optim.Adam(p, lr=0.01)),
+        train(device, lambda p: torch.optim.AdamW(p, lr=0.01, amsgrad=True)),
+    ]
 
 
 @TOPIC.snippet
 def adam_with_foreach(device: str) -> object:
     """One call for all parameters, and one for each."""
-    return [train(device, lambda p: torch.optim.AdamW(p, lr=0.01, foreach=foreach)) for foreach in (True, False)]
+    kinds = [partial(torch.optim.AdamW, lr=0.01, foreach=is_foreach) for is_foreach in (True, False)]
+    return [train(device, kind) for kind in kinds]
 
 
 @TOPIC.snippet
 def fused_optimizers(device: str) -> object:
     """One kernel for the whole step."""
-    return [train(device, lambda p: torch.optim.AdamW(p, lr=0.01, fused=True)), train(device, lambda p: torch.optim.SGD(p, lr=0.1, fused=True))]
+    return [
+        train(device, lambda p: torch.optim.AdamW(p, lr=0.01, fused=True)),
+        train(device, lambda p: torch.optim.SGD(p, lr=0.1, fused=True)),
+    ]
 
 
 @TOPIC.snippet
@@ -88,7 +96,9 @@ def parameter_groups(device: str) -> object:
     model, x, y = make_problem(device)
     decayed = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() < 2]
-    optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": plain, "lr": 1e-3}], lr=1e-2, weight_decay=0)
+    optimizer = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.1}, {"params": plain, "lr": 1e-3}], lr=1e-2, weight_decay=0
+    )
     F.cross_entropy(model(x), y).backward()
     optimizer.step()
     return [p.detach() for p in model.parameters()], [len(group["params"]) for group in optimizer.param_groups]
@@ -157,7 +167,8 @@ def what_autocast_changes(device: str) -> object:
     with torch.autocast("cuda"):
         return [
             (x @ x).dtype == torch.float16, half.softmax(-1).dtype == torch.float32, (x + half).dtype == torch.float32,
-            F.linear(x, x).dtype == torch.float16, half.exp().dtype == torch.float32, half.relu().dtype == torch.float16,
+            F.linear(x, x).dtype == torch.float16, half.exp().dtype == torch.float32,
+            half.relu().dtype == torch.float16,
         ]  # fmt: skip
 
 
@@ -224,7 +235,9 @@ def frozen_layers(device: str) -> object:
     embedding, head = nn.Embedding(5, 4).to(device), nn.Linear(4, 5, bias=False).to(device)
     head.weight = embedding.weight
     body = nn.Linear(4, 4).to(device).requires_grad_(False)
-    F.cross_entropy(head(body(embedding(torch.tensor([1, 2], device=device)))), torch.tensor([2, 3], device=device)).backward()
+    F.cross_entropy(
+        head(body(embedding(torch.tensor([1, 2], device=device)))), torch.tensor([2, 3], device=device)
+    ).backward()
     return embedding.weight.grad, body.weight.grad is None, head.weight is embedding.weight
 
 

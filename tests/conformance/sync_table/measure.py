@@ -1,12 +1,13 @@
 """Measure one program: how often sync debug mode speaks, and whether the host is blocked behind a busy stream.
 
-Run as a module on a real GPU, this prints how many waits the instruments count in each program.
+Run as a module on a real GPU, this prints how many waits the instruments count in each program that is named.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -82,13 +83,13 @@ def _count_warnings(run: Callable[[], Any], *, has_notice: bool) -> int:
 
 
 def main() -> None:
-    """Count on a real GPU, and print JSON."""
+    """Count on a real GPU in the programs that the command line names, and print JSON."""
     from judge.instruments.cuda.instruments import CudaInstruments
 
     warnings.simplefilter("ignore")
     instruments = CudaInstruments()
     has_numpy = importlib.util.find_spec("numpy") is not None
-    names = [name for name in PROGRAMS if has_numpy or "(np)" not in name]
+    names = [name for name in sys.argv[1:] if has_numpy or "(np)" not in name]
     print(json.dumps({name: count_syncs(name, instruments) for name in names}))
 
 

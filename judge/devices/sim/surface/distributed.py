@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -29,10 +29,10 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
         patches.wrap(module, "new_group", _refuse_nccl)
 
 
-def _refuse_unless_named(stock: Callable[..., Any]) -> Callable[..., Any]:
+def _refuse_unless_named(stock: Callable[..., Value]) -> Callable[..., Value]:
     """Refuse NCCL, and no backend at all: PyTorch takes NCCL for tensors of the device then."""
 
-    def init_process_group(backend: Value = None, *args: Value, **kwargs: Value) -> Any:
+    def init_process_group(backend: Value = None, *args: Value, **kwargs: Value) -> Value:
         if backend is None or "nccl" in str(backend).lower():
             raise NotSimulated("torch.distributed.init_process_group", REASON)
         return stock(backend, *args, **kwargs)
@@ -40,8 +40,8 @@ def _refuse_unless_named(stock: Callable[..., Any]) -> Callable[..., Any]:
     return init_process_group
 
 
-def _refuse_nccl(stock: Callable[..., Any]) -> Callable[..., Any]:
-    def new_group(*args: Value, **kwargs: Value) -> Any:
+def _refuse_nccl(stock: Callable[..., Value]) -> Callable[..., Value]:
+    def new_group(*args: Value, **kwargs: Value) -> Value:
         if "nccl" in str(kwargs.get("backend") or args[2:3]).lower():
             raise NotSimulated("torch.distributed.new_group", REASON)
         return stock(*args, **kwargs)

@@ -9,6 +9,7 @@ from torch.utils import _python_dispatch
 
 from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, sequences, transfers
 from judge.devices.sim.tensors.execution import Execution
+from judge.devices.sim.tensors.oprules import Op, Rule
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 _CONJUGATE, _NEGATIVE = DispatchKey.Conjugate, DispatchKey.Negative
@@ -31,7 +32,8 @@ class SimulationMode(_Mode):  # type: ignore[misc]  # torch gives its base no ty
     def __init__(self, execution: Execution) -> None:
         super().__init__()
         self._execution = execution
-        self._rules = execution.rules
+        self._known: dict[int, Rule] = {}
+        """Rules by the op's identity: hashing an op takes longer."""
         self._context = execution.context
 
     @classmethod
@@ -44,11 +46,15 @@ class SimulationMode(_Mode):  # type: ignore[misc]  # torch gives its base no ty
         """Tell torch that user code need not know of this mode."""
         return True
 
+    def _learn(self, op: Op) -> Rule:
+        rule = self._known[id(op)] = self._execution.rules[op]
+        return rule
+
     def __torch_dispatch__(
         self, func: Value, types: Value, args: Arguments = (), kwargs: Keywords | None = None
     ) -> Value:
         """Run one op; dispatch is off meanwhile."""
-        rule = self._rules[func]
+        rule = self._known.get(id(func)) or self._learn(func)
         backward = self._context.backward
         if backward is not None:
             backward.enter_step()
@@ -61,7 +67,8 @@ class SimulationMode(_Mode):  # type: ignore[misc]  # torch gives its base no ty
             try:
                 if rule.is_foreign:
                     return foreign.run(self._execution, rule, func, args, kwargs or {})
-                return func.decompose(*args, **(kwargs or {}))  # only inference mode delivers these whole
+                result = func.decompose(*args, **(kwargs or {}))  # only inference mode delivers these whole
+                return self._execution.claim(rule, result, args, kwargs or {})
             finally:
                 views.__exit__(None, None, None)
                 _pop_torch_dispatch_stack(None)

@@ -15,7 +15,7 @@ from judge.devices.sim.tensors.accesses import access_of, find_accesses
 from judge.devices.sim.tensors.generators import DeviceGenerator, draw, find_generator, find_known
 from judge.devices.sim.tensors.hostwaits import HostWaits
 from judge.devices.sim.tensors.launching import launch
-from judge.devices.sim.tensors.membership import Ranges, is_device
+from judge.devices.sim.tensors.membership import Ranges, find_address, is_device
 from judge.devices.sim.tensors.operands import Operands, scan
 from judge.devices.sim.tensors.oprules import Op, Rule, Rules
 from judge.devices.sim.tensors.placement import place, place_nested
@@ -107,7 +107,8 @@ class Execution:
         try:
             result = op(*args, **kwargs)
         except (RuntimeError, IndexError) as error:
-            result, writes = faults.answer(self, rule, op, args, kwargs, error)
+            result, more = faults.answer(self, rule, op, args, kwargs, error)
+            writes = [*writes, *more]
             is_work = True
         if isinstance(result, Tensor):
             if not is_device(result):
@@ -166,6 +167,15 @@ class Execution:
                 address = _untyped_storage(tensor).data_ptr()
                 if Ranges.undecided_low <= address < Ranges.undecided_high:
                     self.undecided.decide(tensor)
+        return result
+
+    def claim(self, rule: Rule, result: Value, args: Arguments, kwargs: Keywords) -> Value:
+        """Take what a composite made without a word about the device for the device's, if its arguments are there."""
+        if type(result) not in (list, tuple) and not isinstance(result, Tensor):
+            return result
+        for tensor in (result,) if isinstance(result, Tensor) else result:
+            if isinstance(tensor, Tensor) and Ranges.undecided_low <= find_address(tensor) < Ranges.undecided_high:
+                return self.decide_result(result) if scan(rule, args, kwargs).is_any_device else result
         return result
 
     def find_block(self, tensor: Tensor) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,7 +14,7 @@ from judge.devices.sim.tensors.launching import launch
 from judge.devices.sim.tensors.membership import Ranges, is_pinned
 from judge.devices.sim.tensors.operands import Operands
 from judge.devices.sim.tensors.oprules import FILL_VALUE, Op, Rule
-from judge.devices.sim.tensors.placement import place_pinned
+from judge.devices.sim.tensors.placement import contiguous_strides, place_pinned
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 Tensor = torch.Tensor
 _HOST = torch.device("cpu")
 _META = torch.device("meta")
+_PLAIN = frozenset({"zeros", "ones", "empty"})
+"""Factories whose tensor follows from its size and type alone."""
+_UNUSUAL = ("layout", "memory_format", "pin_memory")
 _fill = torch.ops.aten.fill_.Scalar
 _data_ptr = torch._C.TensorBase.data_ptr
 _copy = torch.ops.aten.copy_.default
@@ -104,10 +108,10 @@ def fill(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keyw
     Raises:
         torch.OutOfMemoryError: the device has no memory for it; the host made nothing.
     """
-    shape = op(*args, **{**kwargs, "device": _META})
+    size, stride, dtype = _find_shape(rule, op, args, kwargs)
     machine = execution.machine
     site = find_site()
-    tensor = new_tensor(machine, shape.size(), shape.stride(), shape.dtype, site=site)
+    tensor = new_tensor(machine, size, stride, dtype, site=site)
     if not rule.makes_kernel:
         machine.clock.host_us += machine.profile.host.view_us
         return tensor
@@ -117,3 +121,15 @@ def fill(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keyw
     writes = [] if access is None else [access]
     launch(machine, rule, _fill, (tensor, value), {}, tensor, (), writes, site)
     return tensor
+
+
+def _find_shape(
+    rule: Rule, op: Op, args: Arguments, kwargs: Keywords
+) -> tuple[Sequence[int], Sequence[int], torch.dtype]:
+    """Return size, strides and type of what a factory makes; mostly they can be told without asking it."""
+    if rule.name in _PLAIN and len(args) == 1 and not any(map(kwargs.get, _UNUSUAL)):
+        size = args[0]
+        if not size or min(size) >= 0:
+            return size, contiguous_strides(size), kwargs.get("dtype") or torch.get_default_dtype()
+    shape = op(*args, **{**kwargs, "device": _META})
+    return shape.size(), shape.stride(), shape.dtype

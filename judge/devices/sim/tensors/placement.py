@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -68,7 +69,7 @@ def rerun(op: Value, args: Arguments, kwargs: Keywords, result: Value) -> None:
                 _copy(kept, made)
 
 
-def contiguous_strides(size: torch.Size) -> list[int]:
+def contiguous_strides(size: Sequence[int]) -> list[int]:
     """Return the strides of a contiguous tensor of a size."""
     strides = [1] * len(size)
     for index in range(len(size) - 2, -1, -1):

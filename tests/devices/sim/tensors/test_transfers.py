@@ -138,7 +138,7 @@ def test_pageable_copies_are_refused_in_a_capture(simulation: Any) -> None:
     with torch.cuda.stream(side), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the graph is empty
         graph.capture_begin()
-        with pytest.raises(RuntimeError, match="Cannot copy between CPU and CUDA tensors during CUDA graph capture"):
+        with pytest.raises(RuntimeError, match=r"Cannot copy between CPU and CUDA tensors during CUDA graph capture"):
             target.copy_(source)
         graph.capture_end()
 
@@ -149,7 +149,7 @@ def test_debug_mode_raises_before_anything_is_copied(simulation: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notice
         torch.cuda.set_sync_debug_mode("error")
-    with pytest.raises(RuntimeError, match="^called a synchronizing CUDA operation$"):
+    with pytest.raises(RuntimeError, match=r"^called a synchronizing CUDA operation$"):
         target.copy_(torch.ones(4))
     torch.cuda.set_sync_debug_mode("default")
     assert [0.0] * 4 == target.tolist()

@@ -136,3 +136,9 @@ def test_registered_ops_are_seen_from_inside(list_kernels: Any) -> None:
     tensor = torch.ones(3, device="cuda")
     assert ["mul", "add"] == [name for name, _ in list_kernels(lambda: twice_plus(tensor))]
     assert [3.0] * 3 == twice_plus(tensor).tolist()
+
+
+def test_half_ops_that_the_cpu_lacks_compute(simulation: Any) -> None:
+    """In half precision on the device, as CUDA's kernels do."""
+    pooled = F.avg_pool3d(torch.ones(1, 1, 2, 2, 2, device="cuda", dtype=torch.float16), 2)
+    assert (torch.float16, 1.0) == (pooled.dtype, pooled.item())
