@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from judge.devices.sim.errors import NotSimulated
 from judge.devices.sim.surface.places import CPU, CUDA, read_device
 from judge.devices.sim.tensors.membership import is_device
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
@@ -49,7 +50,13 @@ class Crossing:
         self.memory_format = memory_format
 
     def run(self, tensor: Tensor) -> Tensor:
-        """Return the copy, joined to the graph of autograd where that is wanted."""
+        """Return the copy, joined to the graph of autograd where that is wanted.
+
+        Raises:
+            NotSimulated: the tensor is sparse or jagged.
+        """
+        if tensor.layout is not torch.strided:
+            raise NotSimulated(self._context.call or "Tensor.to", "sparse and jagged tensors are not simulated")
         if tensor.requires_grad and torch.is_grad_enabled():
             return _Crossed.apply(tensor, self)  # type: ignore[no-any-return, no-untyped-call]
         context = self._context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch._C import DispatchKey, _ForceDispatchKeyGuard, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 from torch._C import _dispatch_tls_local_exclude_set as _exclude_set
 from torch._C import _dispatch_tls_local_include_set as _include_set
@@ -13,6 +14,7 @@ from judge.devices.sim.tensors.oprules import Op, Rule
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 _CONJUGATE, _NEGATIVE = DispatchKey.Conjugate, DispatchKey.Negative
+_FAKE, _find_mode = torch._C._TorchDispatchModeKey.FAKE, torch._C._get_dispatch_mode
 _HANDLER_MODULES = (dropout, indexing, resizing, scalars, sequences, transfers)
 """Imported for the handlers that they register."""
 
@@ -54,6 +56,10 @@ class SimulationMode(_Mode):  # type: ignore[misc]  # torch gives its base no ty
         self, func: Value, types: Value, args: Arguments = (), kwargs: Keywords | None = None
     ) -> Value:
         """Run one op; dispatch is off meanwhile."""
+        if _find_mode(_FAKE) is not None:
+            return func(*args, **(kwargs or {}))  # shapes only, nothing is to happen
+        if types:
+            return NotImplemented  # a subclass's own handler comes first; what it runs inside comes here
         rule = self._known.get(id(func)) or self._learn(func)
         backward = self._context.backward
         if backward is not None:

@@ -49,7 +49,8 @@ def run(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keywo
         return place_pinned(execution.machine, made)
     is_host_factory = execution.context.is_host_factory
     if operands.is_any_device:
-        if not (is_host_factory and device is not None):
+        is_sparse = kwargs.get("layout", torch.strided) not in (None, torch.strided)  # made of the device's parts
+        if is_sparse or not (is_host_factory and device is not None):
             return NotImplemented
         return op(*args, **kwargs)
     if is_host_factory or (operands.others and not _are_undecided(operands)):
