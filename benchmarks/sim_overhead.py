@@ -266,8 +266,8 @@ def make_decoder(device: str, *, layers: int = 32, width: int = 64, heads: int =
             self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
             self.project, self.merge = nn.Linear(width, 3 * width), nn.Linear(width, width)
             self.widen, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-            self.register_buffer("keys", torch.zeros(1, heads, 128, width // heads))
-            self.register_buffer("values", torch.zeros(1, heads, 128, width // heads))
+            self.keys = nn.Buffer(torch.zeros(1, heads, 128, width // heads))
+            self.values = nn.Buffer(torch.zeros(1, heads, 128, width // heads))
 
         def forward(self, x: torch.Tensor, at: int) -> torch.Tensor:
             query, key, value = self.project(self.first(x)).view(1, 1, 3, heads, -1).permute(2, 0, 3, 1, 4)
@@ -276,7 +276,8 @@ def make_decoder(device: str, *, layers: int = 32, width: int = 64, heads: int =
             seen = self.keys[:, :, : at + 1], self.values[:, :, : at + 1]
             mixed = nn.functional.scaled_dot_product_attention(query, *seen)
             x = x + self.merge(mixed.transpose(1, 2).reshape(1, 1, width))
-            return x + self.narrow(nn.functional.gelu(self.widen(self.second(x))))
+            widened: torch.Tensor = self.narrow(nn.functional.gelu(self.widen(self.second(x))))
+            return x + widened
 
     embed, head = nn.Embedding(256, width).to(device), nn.Linear(width, 256).to(device)
     stack = nn.ModuleList(Layer() for _ in range(layers)).to(device)

@@ -59,10 +59,7 @@ def run_selected(request: pytest.FixtureRequest, parameter: str, codes: Mapping[
         parameter: the one by which a test names its program.
         codes: all programs, by that parameter.
     """
-    wanted = {
-        item.callspec.params[parameter]
-        for item in request.session.items
-        if parameter in getattr(getattr(item, "callspec", None), "params", {})
-    }
+    parameters = [getattr(getattr(item, "callspec", None), "params", {}) for item in request.session.items]
+    wanted = {values[parameter] for values in parameters if parameter in values}
     selected = [key for key in codes if key in wanted]
     return dict(zip(selected, run_programs([codes[key] for key in selected]), strict=True))

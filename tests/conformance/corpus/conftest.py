@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.conformance.corpus.real import run
 from tests.conformance.corpus.snippet import Snippet
-
-SEED = 20
-
-
-def run(snippet: Snippet, device: str) -> object:
-    """Run a snippet; random numbers begin at the same place each time."""
-    import torch
-
-    torch.manual_seed(SEED)
-    return snippet.run(device)
 
 
 class Bench:
@@ -49,15 +39,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest, device_kind: str) -> Iterator[Bench]:
-    """Return a bench for the device at hand; a real one computes convolutions as exactly as the host."""
+def bench(request: pytest.FixtureRequest, device_kind: str) -> Bench:
+    """Return a bench for the device at hand."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch says that it lacks NumPy
-        torch = pytest.importorskip("torch")
-    if device_kind == "sim":
-        yield Bench(request, is_simulated=True)
-        return
-    is_allowed = torch.backends.cudnn.allow_tf32
-    torch.backends.cudnn.allow_tf32 = False
-    yield Bench(request, is_simulated=False)
-    torch.backends.cudnn.allow_tf32 = is_allowed
+        pytest.importorskip("torch")
+    return Bench(request, is_simulated=device_kind == "sim")

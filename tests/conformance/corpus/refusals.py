@@ -38,3 +38,19 @@ def second_device(device: str) -> object:
 def arrays_of_other_libraries(device: str) -> object:
     """The address that CuPy and Numba would read."""
     return torch.ones(3, device=device).__cuda_array_interface__["data"]
+
+
+@TOPIC.refused("sparse")
+def sparse_tensors_of_parts(device: str) -> object:
+    """A sparse matrix of places and values."""
+    places = torch.tensor([[0, 1], [1, 0]], device=device)
+    return torch.sparse_coo_tensor(places, torch.ones(2, device=device), (2, 2))
+
+
+@TOPIC.refused("CUPTI")
+def profiles_of_the_device(device: str) -> object:
+    """``torch.profiler`` with the device's kernels."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]):
+        return torch.ones(2, device=device)
