@@ -15,6 +15,11 @@ DRIVER = Path("/dev/nvidiactl")
 """There wherever a GPU is. Tests that measure one must not run side by side."""
 
 
+def pytest_configure() -> None:
+    """Give torch one thread, here and in processes that are started: the threads of many wait for each other."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Run the whole suite in several processes where pytest-xdist is installed, unless told otherwise.

@@ -124,14 +124,21 @@ class Process:
 def open_nursery(count: int = 2) -> Iterator[tuple[Process, ...]]:
     """Start as many interpreters; at the end, whatever happened, no process and no folder of theirs is left."""
     with contextlib.ExitStack() as stack:
-        processes = []
+        processes: list[Process] = []
         for _ in range(count):
             process = Process()
             stack.callback(process.close)
             processes.append(process)
         # Both are asked first and awaited after, so that an interrupt ends both at once.
-        stack.callback(lambda: [process.stop() for process in processes if not process.has_ended()])
+        stack.callback(_stop, processes)
         yield tuple(processes)
+
+
+def _stop(processes: list[Process]) -> None:
+    """Ask those that still run to end."""
+    for process in processes:
+        if not process.has_ended():
+            process.stop()
 
 
 def _remove(root: Path) -> None:

@@ -28,7 +28,7 @@ from judge.devices.sim.tensors.undecided import Undecided
 SURFACES = (
     "streams", "events", "devices", "accelerator", "flags", "memory", "random", "graphs", "tensor", "conversion",
     "factories", "storage", "serialization", "printing", "autograd", "autocast", "modules", "attention", "compiler",
-    "distributed", "threads",
+    "distributed", "replicas", "profiling", "threads",
 )  # fmt: skip
 """What is put over torch, in this order; each module has ``install(simulation, patches)``."""
 

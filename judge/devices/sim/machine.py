@@ -102,14 +102,17 @@ class Machine(Timeline):
         if site is None:
             site = find_site()
         if launch_us is None:
-            launch_us = work[4] if work[4] >= 0.0 else self._launch_us
+            launch_us = work[4]
+            if launch_us < 0.0:
+                launch_us = self._launch_us
         clock = self.clock
         with self._lock:
             self.launches += 1
             clock.host_us += launch_us
             if stream.capture is not None:
                 return stream.capture.add(stream, work, reads, writes, site, redo)
-            self.order(stream)
+            if stream.host_version != self.host.version or self.streams.blocking or self.captures.active:
+                self.order(stream)  # else it has nothing to do
             vector, index = stream.vector, stream.index
             vector[index] += 1
             found = self.shadow.access(index, vector, reads, writes, work[0], site)
@@ -119,12 +122,18 @@ class Machine(Timeline):
             self.kernels.append(task)
             return task
 
-    def preserve(self, writes: Sequence[Access]) -> None:
-        """Take what a second look needs of bytes that are about to change. Call it before they do."""
-        stream = self.current
+    def preserve(self, writes: Sequence[Access], stream: Stream | None = None) -> None:
+        """Take what a second look needs of bytes that are about to change. Call it before they do.
+
+        Args:
+            writes: the bytes.
+            stream: of the operation that changes them; the current one if left out.
+        """
+        if stream is None:
+            stream = self.current
         if stream.capture is not None:
             stream.capture.preserve(writes)
-        elif self.second_look is not None:
+        elif self.second_look is not None and len(self.streams.streams) > 1:  # one stream alone never races
             self.second_look.preserve(stream.index, stream.vector, writes)
 
     def when_ordered(self, stream: Stream, apply: Apply) -> None:

@@ -75,7 +75,8 @@ class DeviceMemory:
         self.is_caching = True
         """Off under ``PYTORCH_NO_CUDA_MEMORY_CACHING`` and ``caching_allocator_enable(False)``."""
         self._uncached: dict[int, int] = {}
-        self._watcher = watcher
+        self._begin = None if watcher is None else watcher.begin
+        self._end = None if watcher is None else watcher.end
 
     def allocate(self, size_bytes: int, stream: int = 0, site: Site | None = None) -> int:
         """Return the address of a block; 0 for no bytes.
@@ -106,8 +107,8 @@ class DeviceMemory:
                     self.driver.has_grown = False
                     self.footprint.note_reserved(self.allocator.memory_reserved())
                 self.footprint.grow(address, size, find_site() if site is None else site)
-                if self._watcher is not None:
-                    self._watcher.begin(address, size, stream)
+                if self._begin is not None:
+                    self._begin(address, size, stream)
                 return address
             finally:
                 lifetimes.depth -= 1
@@ -169,8 +170,8 @@ class DeviceMemory:
             return
         block = self.allocator.find(address)
         self.footprint.shrink(address)
-        if self._watcher is not None:
-            self._watcher.end(address, block.size, block.stream)
+        if self._end is not None:
+            self._end(address, block.size, block.stream)
         self.allocator.give_block(block)
 
     def _allocate_uncached(self, size_bytes: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -125,6 +126,7 @@ def list_profiles() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
+@functools.cache
 def load_profile(key: str = "h200") -> Profile:
     """Read a profile by its name.
 

@@ -39,37 +39,49 @@ def _find_torch() -> str:
 
 
 _FOREIGN = (_SIM_FOLDER + "/", _JUDGE_FOLDER + "/", _find_torch(), "<frozen")
-_known: dict[CodeType, bool] = {}
-"""Of each code object met so far, whether it is not the user's."""
-
-
-def is_foreign(code: CodeType) -> bool:
-    """Tell whether code is torch's, the judge's, or one of the standard library's wrappers."""
-    known = _known.get(code)
-    if known is None:
-        name = code.co_filename
-        known = _known[code] = name.startswith(_FOREIGN) or name in _HELPER_FILES
-    return known
-
+_known: dict[int, tuple[CodeType, dict[int, Site] | None]] = {}
+"""Of each code object met so far, by identity, since hashing one takes longer than all the rest: the code itself, so
+that its identity stays its own, and the sites found in it by instruction; ``None`` where the code is not the user's."""
 
 _new = tuple.__new__
 """Makes a named tuple in half the time of its own constructor."""
 
 
-def find_site() -> Site:
+def is_foreign(code: CodeType) -> bool:
+    """Tell whether code is torch's, the judge's, or one of the standard library's wrappers."""
+    return (_known.get(id(code)) or _learn(code))[1] is None
+
+
+def _learn(code: CodeType) -> tuple[CodeType, dict[int, Site] | None]:
+    name = code.co_filename
+    is_users = not name.startswith(_FOREIGN) and name not in _HELPER_FILES
+    entry = _known[id(code)] = code, {} if is_users else None
+    return entry
+
+
+def find_site(skipped: int = 0) -> Site:
     """Return the line of the user's code that is being run.
 
     Frames of torch, of the judge, and of the standard library's wrappers (``contextlib``, ``copy``, ``functools``,
     ``threading``) are passed over, so ``x.sum()`` inside a user's module is found behind any depth of torch.
+
+    Args:
+        skipped: frames, from the caller on, that are known to be foreign: making a frame visible takes time.
     """
-    frame = sys._getframe(1)
+    try:
+        frame = sys._getframe(1 + skipped)
+    except ValueError:  # there are no more: a thread of torch's own
+        return UNKNOWN
     known = _known
     while frame is not None:
         code = frame.f_code
-        foreign = known.get(code)
-        if foreign is None:
-            foreign = is_foreign(code)
-        if not foreign:
-            return _new(Site, (code.co_filename, frame.f_lineno, code.co_name))
+        entry = known.get(id(code)) or _learn(code)
+        sites = entry[1]
+        if sites is not None:
+            at = frame.f_lasti
+            site = sites.get(at)
+            if site is None:  # the same line is the same object each time, and telling the line takes long
+                site = sites[at] = _new(Site, (code.co_filename, frame.f_lineno, code.co_name))
+            return site
         frame = frame.f_back  # type: ignore[assignment]  # the loop ends at None
     return UNKNOWN

@@ -16,8 +16,7 @@ from judge.devices.sim.sites import Site
 
 _CPU = torch.device("cpu")
 _frombuffer = torch.frombuffer
-_set = torch._C.TensorBase.set_
-_storage_of = torch._C.TensorBase.untyped_storage
+_as_strided = torch._C.TensorBase.as_strided_
 
 
 class HasHandle(Protocol):
@@ -52,6 +51,7 @@ def new_tensor(
     *,
     stream: HasHandle | None = None,
     site: Site | None = None,
+    size_bytes: int | None = None,
 ) -> Tensor:
     """Return a tensor in device memory, holding what the last owner of its bytes left.
 
@@ -64,24 +64,41 @@ def new_tensor(
         dtype: of the elements.
         stream: whose order makes reuse safe; by default the current stream.
         site: the user's line; found if left out.
+        size_bytes: from the first element to the last; counted if left out.
 
     Raises:
         torch.OutOfMemoryError: the device has no memory for it; PyTorch's text.
 
     Synchronises: only when the cache is flushed because memory ran out.
     """
-    size_bytes = count_bytes(size, stride, dtype.itemsize)
+    if size_bytes is None:
+        size_bytes = count_bytes(size, stride, dtype.itemsize)
     memory = machine.memory
     if size_bytes == 0:
         return _new_empty(memory.arena, size, stride, dtype)
     handle = (machine.current if stream is None else stream).handle
+    return shape(take(memory, size_bytes, handle, site)[1], size, stride, dtype)
+
+
+def take(memory: DeviceMemory, size_bytes: int, handle: int, site: Site | None = None) -> tuple[int, memoryview]:
+    """Return the address and the bytes of a new block, which is freed when the view of them dies.
+
+    Args:
+        memory: of the device.
+        size_bytes: bytes asked for, at least one.
+        handle: of the stream whose order makes reuse safe.
+        site: the user's line; found if left out.
+
+    Raises:
+        torch.OutOfMemoryError: the device has no memory for it; PyTorch's text.
+    """
     try:
         address = memory.allocate(size_bytes, handle, site)
     except OutOfMemory as error:
         raise torch.OutOfMemoryError(str(error)) from None
     piece = memory.arena.view(address, size_bytes)
     memory.lifetimes.watch(piece, address)
-    return _shape(piece, size, stride, dtype)
+    return address, piece
 
 
 def allocate(machine: HasMemory, size_bytes: int, stream: HasHandle, site: Site | None = None) -> int:
@@ -111,7 +128,7 @@ def new_pinned(machine: HasMemory, size: Sequence[int], stride: Sequence[int], d
     address = pinned.allocate(size_bytes)
     piece = pinned.arena.view(address, size_bytes)
     pinned.lifetimes.watch(piece, address)
-    return _shape(piece, size, stride, dtype)
+    return shape(piece, size, stride, dtype)
 
 
 def view_bytes(
@@ -132,7 +149,7 @@ def view_bytes(
     size_bytes = count_bytes(size, stride, dtype.itemsize)
     if size_bytes == 0:
         return _new_empty(arena, size, stride, dtype)
-    return _shape(arena.view(address, size_bytes), size, stride, dtype)
+    return shape(arena.view(address, size_bytes), size, stride, dtype)
 
 
 def count_bytes(size: Sequence[int], stride: Sequence[int], item_bytes: int) -> int:
@@ -145,11 +162,12 @@ def count_bytes(size: Sequence[int], stride: Sequence[int], item_bytes: int) -> 
     return (last + 1) * item_bytes
 
 
-def _shape(piece: memoryview, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> Tensor:
+def shape(piece: memoryview, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """Return a tensor on bytes, which it keeps alive."""
     tensor = _frombuffer(piece, dtype=dtype)
     if len(size) == 1 and stride[0] == 1:
         return tensor
-    return _set(tensor, _storage_of(tensor), 0, size, stride)
+    return _as_strided(tensor, size, stride)  # as set_ with the storage would, for less
 
 
 def _new_empty(arena: Arena, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> Tensor:

@@ -63,7 +63,9 @@ def look(bench: Bench) -> object:
 
 
 @pytest.mark.bookkeeping
-@pytest.mark.parametrize("conf", CONFIGURATIONS, ids=["default", "divisions", "split_limit", "expandable", "collection"])
+@pytest.mark.parametrize(
+    "conf", CONFIGURATIONS, ids=["default", "divisions", "split_limit", "expandable", "collection"]
+)
 def test_putting_the_last_free_off_changes_nothing(conf: str) -> None:
     """Random programs see the same, whether or not somebody looks at the figures after every step."""
     for seed in range(60):

@@ -17,9 +17,10 @@ from judge.devices.sim.allocator.pools import DEFAULT_POOL, PoolId
 from judge.devices.sim.allocator.routing import Routing
 from judge.devices.sim.allocator.segments import Segments
 from judge.devices.sim.allocator.settings import Settings
-from judge.devices.sim.allocator.sizes import MIN_BLOCK_BYTES, round_size
+from judge.devices.sim.allocator.sizes import MIN_BLOCK_BYTES, SMALL_LIMIT_BYTES, round_size
 from judge.devices.sim.allocator.snapshot import SegmentInfo, describe_segments
-from judge.devices.sim.allocator.statistics import Nested
+from judge.devices.sim.allocator.standby import Standby
+from judge.devices.sim.allocator.statistics import Nested, Statistics
 from judge.devices.sim.allocator.supply import OutOfMemoryObserver, Supply
 
 
@@ -52,6 +53,7 @@ class CachingAllocator:
         """The private pools: ``hold``, ``begin``, ``end``, ``release``."""
         self._books = Books(device, driver, Settings(), self.history)
         self._occupancy = Occupancy(self._books)
+        self._standby = Standby(self._books, self.routing, self._occupancy)
         self._pending = PendingFrees(events, self._occupancy.end)
         self._captured = CaptureFrees(self._pending, self._occupancy.end)
         segments = Segments(self._books, ExpandableSegments(self._books, events))
@@ -71,6 +73,7 @@ class CachingAllocator:
 
     def configure(self, settings: Settings) -> None:
         """Take settings into force; blocks that exist stay as they are."""
+        self._standby.settle()
         self._books.settings = settings
         self._has_divisions = any(steps > 1 for steps in settings.roundup_divisions)
         if settings.memory_fraction < 1.0:
@@ -84,6 +87,7 @@ class CachingAllocator:
         """
         if not 0.0 <= fraction <= 1.0:
             raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+        self._standby.settle()
         total = self._books.driver.total_bytes
         self._books.limit_bytes = int(fraction * total) if fraction < 1.0 else None
 
@@ -109,18 +113,27 @@ class CachingAllocator:
         if size >= REQUEST_LIMIT_BYTES:
             raise OutOfMemory("CUDA out of memory. Tried to allocate more than 1EB memory.")
         # Written for speed: every tensor pays for it. What mostly is not so is looked at before anything is called.
-        routing = self.routing
-        is_captured = False
-        if routing.underway and self._is_stream_capturing():
-            is_captured = True
-        elif self._pending.queues or self._captured.blocks:
-            self._poll_frees()
         books = self._books
         settings = books.settings
         rounded = (size + MIN_BLOCK_BYTES - 1) & -MIN_BLOCK_BYTES
         if self._has_divisions:
             rounded = round_size(size, settings.roundup_divisions)
-        pool = routing.pick(rounded, stream) if routing.underway else routing.default(rounded)
+        is_pending = self._pending.queues or self._captured.blocks
+        if self._standby.block is not None:
+            if is_pending:
+                self._standby.settle()
+            elif (again := self._standby.take_again(rounded, size, stream)) is not None:
+                return again
+        routing = self.routing
+        is_captured = False
+        if routing.underway and self._is_stream_capturing():
+            is_captured = True
+        elif is_pending:
+            self._poll_frees()
+        if routing.underway:
+            pool = routing.pick(rounded, stream)
+        else:
+            pool = routing.small if rounded <= SMALL_LIMIT_BYTES else routing.large
         frames = self.history.gather("state") if self.history.is_recording else None
         if books.limit_bytes is not None and books.has_collection:
             pool.search_count += 1
@@ -142,10 +155,16 @@ class CachingAllocator:
 
     def give_block(self, block: Block) -> None:
         """Do what ``free`` does for a block that is handed out."""
+        standby = self._standby
+        if standby.block is not None:
+            standby.settle()
+        if not block.users and standby.keep(block):
+            return
         frames = self.history.gather("all") if self.history.is_recording else None
-        self._occupancy.request_end(block, frames)
+        occupancy = self._occupancy
+        occupancy.request_end(block, frames)
         if not block.users:
-            self._occupancy.end(block, frames)
+            occupancy.end(block, frames)
         elif self._is_captured():
             self._captured.defer(block)
         else:
@@ -177,6 +196,8 @@ class CachingAllocator:
         Raises:
             RuntimeError: there is none; PyTorch's text.
         """
+        if self._standby.block is not None:
+            self._standby.settle()
         block = self._occupancy.blocks.get(address)
         if block is None or not block.is_allocated:
             raise RuntimeError(f"invalid device pointer: {address:#x}")
@@ -187,11 +208,12 @@ class CachingAllocator:
 
         Synchronises: yes, if frees are pending (``cudaEventSynchronize``).
         """
+        self._standby.settle()
         self._supply.flush(pool_id, self.history.gather("all"), is_captured=self._is_captured())
 
     def memory_allocated(self) -> int:
         """Return the bytes of all blocks that are handed out."""
-        return self._books.statistics.allocated_bytes.gauges[0].current
+        return self._settled().allocated_bytes.current
 
     def memory_reserved(self) -> int:
         """Return the bytes of all memory held from the driver."""
@@ -199,25 +221,26 @@ class CachingAllocator:
 
     def memory_stats(self) -> dict[str, int]:
         """Return what ``torch.cuda.memory_stats`` returns."""
-        return self._books.statistics.as_flat(self.settings.max_split_bytes if self.settings.has_split_limit else -1)
+        return self._settled().as_flat(self.settings.max_split_bytes if self.settings.has_split_limit else -1)
 
     def memory_stats_as_nested(self) -> Nested:
         """Return what ``torch.cuda.memory_stats_as_nested_dict`` returns, with pool ids written as ``0_1``."""
-        return self._books.statistics.as_nested(self.settings.max_split_bytes if self.settings.has_split_limit else -1)
+        return self._settled().as_nested(self.settings.max_split_bytes if self.settings.has_split_limit else -1)
 
     def reset_peak_memory_stats(self) -> None:
         """Start all peaks anew from the current values."""
-        self._books.statistics.reset_peaks()
+        self._settled().reset_peaks()
 
     def reset_accumulated_memory_stats(self) -> None:
         """Start all sums and counters anew from 0."""
-        self._books.statistics.reset_accumulated()
+        self._settled().reset_accumulated()
 
     def memory_snapshot(self, pool_id: PoolId = DEFAULT_POOL) -> list[SegmentInfo]:
         """Return what ``torch.cuda.memory_snapshot`` returns; with an id, only that pool's segments.
 
         An entry ``snapshot`` is added to the history.
         """
+        self._standby.settle()
         blocks = [block for pool in self.routing for block in pool] + list(self._occupancy.blocks.values())
         segments = describe_segments(blocks, self._books.device)
         total_active = sum(segment["active_size"] for segment in segments)
@@ -235,6 +258,10 @@ class CachingAllocator:
             "allocator_settings": self.settings.as_snapshot(),
             "external_annotations": [],
         }
+
+    def _settled(self) -> Statistics:
+        self._standby.settle()
+        return self._books.statistics
 
     def _is_captured(self) -> bool:
         return bool(self.routing.underway) and self._is_stream_capturing()

@@ -39,10 +39,12 @@ class Occupancy:
         books = self._books
         statistics = books.statistics
         pool = block.pool
-        kind = SMALL if pool.is_small else LARGE
+        is_small = pool.is_small
+        kind = SMALL if is_small else LARGE
         is_expandable = block.span is not None
         was_split = (block.previous is not None or block.next is not None) and not is_expandable
-        if block.size != size and self._is_worth_cutting(block, size):
+        # What is left of a small block is always a block: all sizes are multiples of the least one.
+        if block.size != size and ((is_small and pool.owner is None) or self._is_worth_cutting(block, size)):
             rest = block
             block = rest.cut_front(size)
             pool.add(rest)
@@ -88,16 +90,13 @@ class Occupancy:
         block.frames = None
         block.users = None
         merged = gained = 0
-        was_split = False
-        for neighbour in (block.previous, block.next):
-            if neighbour is not None:
-                was_split = True
-                gain = block.absorb(neighbour)
-                if gain:
-                    merged += 1
-                    gained += gain
+        previous, following = block.previous, block.next
+        if previous is not None and not previous.is_allocated and (gain := block.absorb(previous)):
+            merged, gained = 1, gain
+        if following is not None and not following.is_allocated and (gain := block.absorb(following)):
+            merged, gained = merged + 1, gained + gain
         pool.add(block)
-        if was_split and block.span is None:
+        if (previous is not None or following is not None) and block.span is None:
             is_split = block.previous is not None or block.next is not None
             self._count_split(kind, is_split - merged, block.size * is_split - gained)
 

@@ -88,6 +88,23 @@ class BlockPool:
             return None
         return entries.pop(at)[2]
 
+    def would_take(self, block: Block) -> bool:
+        """Tell whether ``take`` would find a block, in a request of its size, if it were kept here as it is."""
+        entries = self._free.get(block.stream)
+        if not entries:
+            return True
+        at = bisect_left(entries, (block.size,))
+        return at == len(entries) or entries[at][:2] > (block.size, block.address)
+
+    def would_take_whole(self, block: Block, following: Block) -> bool:
+        """Tell whether ``take`` would find the two as one, in a request of the block's size; the second is kept here.
+
+        That is certain where nothing else would do.
+        """
+        entries = self._free[block.stream]
+        at = bisect_left(entries, (block.size,))
+        return at == len(entries) or (at == len(entries) - 1 and entries[at][2] is following)
+
     def find_from(self, size: int, stream: int) -> tuple[list[Block], list[Block]]:
         """Return the blocks of a stream below a size, smallest first, and those from it on."""
         entries = self._free.get(stream, [])

@@ -105,10 +105,6 @@ class Routing:
                 return pool.small if is_small else pool.large
         return self.small if is_small else self.large
 
-    def default(self, size: int) -> BlockPool:
-        """Return the default pool for a request of ``size`` rounded bytes."""
-        return self.small if size <= SMALL_LIMIT_BYTES else self.large
-
     def reserves(self, *, is_small: bool) -> list[BlockPool]:
         """Return the pools whose free blocks serve the default pool of a kind before memory runs out."""
         serving = [pool for pool in self.private.values() if pool.may_serve_default]

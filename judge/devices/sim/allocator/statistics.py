@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from judge.devices.sim.allocator.pools import PoolId
 
-ALL, SMALL, LARGE = 0, 1, 2
-KINDS = ("all", "small_pool", "large_pool")
+SMALL, LARGE = 0, 1
 METRICS = (
     "allocation",
     "segment",
@@ -68,27 +67,64 @@ class Gauge:
 
 
 class Metric:
-    """One gauge for all pools together, and one for each kind of pool."""
+    """One gauge for each kind of pool. What all pools hold together is their sum; only its peak is kept beside them."""
 
-    __slots__ = ("gauges",)
+    __slots__ = ("gauges", "peak")
 
     def __init__(self) -> None:
-        self.gauges = (Gauge(), Gauge(), Gauge())
+        self.gauges = (Gauge(), Gauge())
+        self.peak = 0
+        """The most that all pools held together."""
+
+    @property
+    def current(self) -> int:
+        """What all pools hold together."""
+        small, large = self.gauges
+        return small.current + large.current
 
     def grow(self, amount: int, kind: int) -> None:
         """Add an amount in the pools of a kind, ``SMALL`` or ``LARGE``."""
-        gauges = self.gauges
-        gauges[ALL].grow(amount)
-        gauges[kind].grow(amount)
+        self.gauges[kind].grow(amount)
+        current = self.current
+        if current > self.peak:
+            self.peak = current
 
     def shrink(self, amount: int, kind: int) -> None:
         """Take an amount away in the pools of a kind, ``SMALL`` or ``LARGE``."""
-        for gauge in (self.gauges[ALL], self.gauges[kind]):
-            gauge.current -= amount
+        self.gauges[kind].current -= amount
+
+    def pass_through(self, amount: int, kind: int) -> None:
+        """Add an amount and take it away again."""
+        gauge = self.gauges[kind]
+        gauge.allocated += amount
+        peak = gauge.current + amount
+        if peak > gauge.peak:
+            gauge.peak = peak
+        peak = self.current + amount
+        if peak > self.peak:
+            self.peak = peak
+
+    def reset_peak(self) -> None:
+        """Start the peaks anew from the current values."""
+        self.peak = self.current
+        for gauge in self.gauges:
+            gauge.peak = gauge.current
+
+    def reset_sums(self) -> None:
+        """Start what was added and taken anew from 0."""
+        for gauge in self.gauges:
+            gauge.reset_sums()
 
     def as_dict(self) -> Nested:
         """Return the figures under PyTorch's names."""
-        return {name: gauge.as_dict() for name, gauge in zip(KINDS, self.gauges, strict=True)}
+        small, large = self.gauges
+        together: Nested = {
+            "current": self.current,
+            "peak": self.peak,
+            "allocated": small.allocated + large.allocated,
+            "freed": small.freed + large.freed,
+        }
+        return {"all": together, "small_pool": small.as_dict(), "large_pool": large.as_dict()}
 
 
 class Statistics:
@@ -117,13 +153,12 @@ class Statistics:
         self.num_device_free = 0
         self.num_oom_rejections = 0
 
-        self._allocation = self._pair_gauges(self.allocation)
-        self._allocated = self._pair_gauges(self.allocated_bytes)
-        self._active = self._pair_gauges(self.active)
-        self._active_sized = self._pair_gauges(self.active_bytes)
-        self._counted = self._pair_gauges(self.allocation, self.active)
-        self._sized = self._pair_gauges(self.allocated_bytes, self.active_bytes)
-        self._requested = self._pair_gauges(self.requested_bytes)
+        of_blocks = (self.allocation, self.active, self.allocated_bytes, self.active_bytes, self.requested_bytes)
+        self._of_blocks = tuple(
+            tuple((metric, metric.gauges[kind], metric.gauges[1 - kind]) for metric in of_blocks)
+            for kind in (SMALL, LARGE)
+        )
+        """By kind, what follows a block's life, each with the gauges of that kind and of the other."""
 
     def count_begin(self, kind: int, size: int, requested: int) -> None:
         """Count a block that is handed out, in one step because every allocation pays for it.
@@ -133,28 +168,44 @@ class Statistics:
             size: bytes of the block.
             requested: bytes asked for.
         """
-        for gauges, amount in (
-            (self._counted[kind], 1),
-            (self._sized[kind], size),
-            (self._requested[kind], requested),
-        ):
-            for gauge in gauges:
-                gauge.allocated += amount
-                current = gauge.current = gauge.current + amount
-                if current > gauge.peak:
-                    gauge.peak = current
+        amounts = (1, 1, size, size, requested)
+        for (metric, gauge, other), amount in zip(self._of_blocks[kind], amounts, strict=True):
+            gauge.allocated += amount  # Metric.grow, without its calls
+            current = gauge.current = gauge.current + amount
+            if current > gauge.peak:
+                gauge.peak = current
+            current += other.current
+            if current > metric.peak:
+                metric.peak = current
+
+    def count_again(self, kind: int, size: int, before: int, requested: int) -> None:
+        """Count a block that ends and is handed out again: what is held now only differs in the bytes asked for.
+
+        Args:
+            kind: of its pool, ``SMALL`` or ``LARGE``.
+            size: bytes of the block.
+            before: bytes that its last owner asked for.
+            requested: bytes asked for now.
+        """
+        self.allocation.gauges[kind].allocated += 1
+        self.active.gauges[kind].allocated += 1
+        self.allocated_bytes.gauges[kind].allocated += size
+        self.active_bytes.gauges[kind].allocated += size
+        if requested == before:
+            self.requested_bytes.gauges[kind].allocated += requested
+        else:
+            self.requested_bytes.shrink(before, kind)
+            self.requested_bytes.grow(requested, kind)
 
     def count_request_end(self, kind: int, size: int) -> None:
-        """Count a block that its owner gives up, in one step for the same reason.
+        """Count a block that its owner gives up.
 
         Args:
             kind: of its pool, ``SMALL`` or ``LARGE``.
             size: bytes of the block.
         """
-        for gauge in self._allocation[kind]:
-            gauge.current -= 1
-        for gauge in self._allocated[kind]:
-            gauge.current -= size
+        self.allocation.gauges[kind].current -= 1
+        self.allocated_bytes.gauges[kind].current -= size
 
     def count_end(self, kind: int, size: int, requested: int) -> None:
         """Count a block that nobody owns or uses any more.
@@ -164,20 +215,9 @@ class Statistics:
             size: bytes of the block.
             requested: bytes asked for.
         """
-        for gauge in self._active[kind]:
-            gauge.current -= 1
-        for gauge in self._active_sized[kind]:
-            gauge.current -= size
-        for gauge in self._requested[kind]:
-            gauge.current -= requested
-
-    @staticmethod
-    def _pair_gauges(*metrics: Metric) -> tuple[tuple[Gauge, ...], ...]:
-        """Return, by kind, the gauges of that kind and those of all kinds."""
-        return tuple(
-            tuple(gauge for metric in metrics for gauge in (metric.gauges[ALL], metric.gauges[kind]))
-            for kind in range(len(KINDS))
-        )
+        self.active.gauges[kind].current -= 1
+        self.active_bytes.gauges[kind].current -= size
+        self.requested_bytes.gauges[kind].current -= requested
 
     def as_nested(self, max_split_bytes: int) -> Nested:
         """Return what ``torch.cuda.memory_stats_as_nested_dict`` returns, with pool ids written as ``0_1``.
@@ -204,22 +244,22 @@ class Statistics:
 
     def reset_peaks(self) -> None:
         """Start all peaks anew from the current values."""
-        for gauge in self._gauges():
+        for metric in self._metrics():
+            metric.reset_peak()
+        for gauge in (self.oversize_allocations, self.oversize_segments):
             gauge.peak = gauge.current
 
     def reset_accumulated(self) -> None:
         """Start all sums and counters anew from 0."""
-        for gauge in self._gauges():
+        for metric in self._metrics():
+            metric.reset_sums()
+        for gauge in (self.oversize_allocations, self.oversize_segments):
             gauge.reset_sums()
         for name in COUNTERS:
             setattr(self, name, 0)
 
-    def _gauges(self) -> list[Gauge]:
-        metrics = [getattr(self, name) for name in METRICS] + list(self.reserved_by_pool.values())
-        return [gauge for metric in metrics for gauge in metric.gauges] + [
-            self.oversize_allocations,
-            self.oversize_segments,
-        ]
+    def _metrics(self) -> list[Metric]:
+        return [getattr(self, name) for name in METRICS] + list(self.reserved_by_pool.values())
 
 
 def _flatten(nested: Nested, prefix: str, flat: dict[str, int]) -> None:

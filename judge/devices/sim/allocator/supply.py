@@ -114,7 +114,7 @@ class Supply:
             free=free,
             used=total - free,
             allowed=books.limit_bytes,
-            allocated=books.statistics.allocated_bytes.gauges[0].current,
+            allocated=books.statistics.allocated_bytes.current,
             reserved=books.reserved_bytes,
             free_in_private_pools=self._routing.sum_private_free(),
         )

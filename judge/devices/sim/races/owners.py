@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from judge.devices.sim.sites import Site, find_site
 
+_new = tuple.__new__
+
 
 class Owner(NamedTuple):
     """One owner of a block, from its allocation to its free."""
@@ -30,7 +32,7 @@ class Owners:
     def begin(self, address: int, size: int, stream: int | None) -> None:
         """Note a new owner."""
         self._serial += 1
-        self._by_address[address] = Owner(self._serial, address, size, stream)
+        self._by_address[address] = _new(Owner, (self._serial, address, size, stream))  # in half the time of Owner()
 
     def end(self, address: int) -> None:
         """Note that the owner gave the block up."""

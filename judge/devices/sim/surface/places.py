@@ -11,6 +11,8 @@ from judge.devices.sim.tensors.values import Value
 
 CUDA = torch.device("cuda", 0)
 CPU = torch.device("cpu")
+_NAMES = {"cuda": CUDA, "cuda:0": CUDA, "cpu": CPU}
+"""What nearly everybody writes, read in no time."""
 _overrides: Value = overrides
 
 
@@ -24,6 +26,8 @@ def read_device(value: Value, call: str) -> torch.device:
     Raises:
         NotSimulated: another CUDA device than the first.
     """
+    if type(value) is str and value in _NAMES:
+        return _NAMES[value]
     if isinstance(value, int):
         check_index(value, call)
         return CUDA

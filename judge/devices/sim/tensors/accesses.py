@@ -11,14 +11,15 @@ from judge.devices.sim.races.geometry import Access
 
 _base: Any = torch._C.TensorBase
 _data_ptr = _base.data_ptr
-_element_size = _base.element_size
-_numel = _base.numel
 _is_contiguous = _base.is_contiguous
-_dtype = _base.dtype.__get__
+_new = tuple.__new__
 
-_DTYPE_NAMES = {
-    dtype: str(dtype).removeprefix("torch.") for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
+_KINDS = {
+    dtype: (dtype.itemsize, str(dtype).removeprefix("torch."))
+    for dtype in vars(torch).values()
+    if isinstance(dtype, torch.dtype)
 }
+"""Bytes of an element and name, by type."""
 
 
 def access_of(tensor: torch.Tensor) -> Access | None:
@@ -27,23 +28,39 @@ def access_of(tensor: torch.Tensor) -> Access | None:
     A tensor whose elements fill their range without a gap, in whatever order, is the whole range. Dimensions that add
     no byte (of size 1, or expanded) are left out.
     """
-    count = _numel(tensor)
-    if not count:
+    size_bytes = tensor.nbytes
+    if not size_bytes:
         return None
-    low = _data_ptr(tensor)
-    item_bytes = _element_size(tensor)
     if _is_contiguous(tensor):
-        return Access(low, low + count * item_bytes, None, item_bytes, _DTYPE_NAMES[_dtype(tensor)])
-    return _describe_strided(tensor, low, item_bytes)
+        return range_of(_data_ptr(tensor), size_bytes, tensor.dtype)
+    return _describe_strided(tensor)
+
+
+def range_of(address: int, size_bytes: int, dtype: torch.dtype) -> Access:
+    """Return the bytes of a tensor whose elements fill them from an address on."""
+    item_bytes, name = _KINDS[dtype]
+    return _new(Access, (address, address + size_bytes, None, item_bytes, name, False))  # in half the time of Access()
 
 
 def find_accesses(tensors: Iterable[torch.Tensor]) -> list[Access]:
     """Return the bytes of each tensor that has any."""
-    return [access for tensor in tensors if (access := access_of(tensor)) is not None]
+    accesses = []
+    for tensor in tensors:
+        size_bytes = tensor.nbytes
+        if not size_bytes:
+            continue
+        if _is_contiguous(tensor):  # access_of and range_of, without their calls
+            low = _data_ptr(tensor)
+            item_bytes, name = _KINDS[tensor.dtype]
+            accesses.append(_new(Access, (low, low + size_bytes, None, item_bytes, name, False)))
+        else:
+            accesses.append(_describe_strided(tensor))
+    return accesses
 
 
-def _describe_strided(tensor: torch.Tensor, low: int, item_bytes: int) -> Access:
-    name = _DTYPE_NAMES[_dtype(tensor)]
+def _describe_strided(tensor: torch.Tensor) -> Access:
+    low = _data_ptr(tensor)
+    item_bytes, name = _KINDS[tensor.dtype]
     span = item_bytes
     distinct = 1
     strides = []

@@ -14,6 +14,7 @@ from judge.devices.sim.tensors.oprules import Op, Rule
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 _CONJUGATE, _NEGATIVE = DispatchKey.Conjugate, DispatchKey.Negative
+_NO_HANDLER = torch.Tensor.__torch_dispatch__
 _FAKE, _find_mode = torch._C._TorchDispatchModeKey.FAKE, torch._C._get_dispatch_mode
 _HANDLER_MODULES = (dropout, indexing, resizing, scalars, sequences, transfers)
 """Imported for the handlers that they register."""
@@ -58,7 +59,7 @@ class SimulationMode(_Mode):  # type: ignore[misc]  # torch gives its base no ty
         """Run one op; dispatch is off meanwhile."""
         if _find_mode(_FAKE) is not None:
             return func(*args, **(kwargs or {}))  # shapes only, nothing is to happen
-        if types:
+        if types and any(kind.__torch_dispatch__ is not _NO_HANDLER for kind in types):
             return NotImplemented  # a subclass's own handler comes first; what it runs inside comes here
         rule = self._known.get(id(func)) or self._learn(func)
         backward = self._context.backward

@@ -26,12 +26,16 @@ if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
     from judge.devices.sim.races.geometry import Access
     from judge.devices.sim.sites import Site
+    from judge.devices.sim.streams import Stream
     from judge.devices.sim.tensors.context import Context
     from judge.devices.sim.tensors.undecided import Undecided
 
 Tensor = torch.Tensor
 
 _HOST = torch.device("cpu")
+_STRIDED = torch.strided
+_OWN_FRAMES = 3
+"""From ``finish`` on, at least so many frames are ours: who calls it is called by the mode."""
 _untyped_storage = torch._C.TensorBase.untyped_storage
 
 
@@ -102,32 +106,38 @@ class Execution:
             writes: the bytes that it changes in place; they have been preserved.
         """
         machine = self.machine
+        stream = machine.current
         is_work = bool(writes)
-        site = find_site() if is_work else None
+        site = find_site(_OWN_FRAMES) if is_work else None
         try:
-            result = op(*args, **kwargs)
+            result = (rule.compute if op is rule.op else op)(*args, **kwargs)
         except (RuntimeError, IndexError) as error:
             result, more = faults.answer(self, rule, op, args, kwargs, error)
             writes = [*writes, *more]
             is_work = True
         if isinstance(result, Tensor):
             if not is_device(result):
-                site = site or find_site()
-                result = self._place(rule, result, writes, site)
+                site = site or find_site(_OWN_FRAMES)
+                if result.layout is _STRIDED and not result.is_nested:  # _place without its call
+                    result, access = place(machine, result, site, stream)
+                    if access is not None:
+                        writes.append(access)
+                else:
+                    result = self._place(rule, result, writes, site, stream)
                 is_work = True
         elif type(result) in (list, tuple):
             parts = []
             for part in result:
                 if isinstance(part, Tensor) and not is_device(part):
-                    site = site or find_site()
-                    part = self._place(rule, part, writes, site)
+                    site = site or find_site(_OWN_FRAMES)
+                    part = self._place(rule, part, writes, site, stream)
                     is_work = True
                 parts.append(part)
             result = type(result)(parts)
         else:
             is_work = is_work or rule.wait is None
         if is_work and rule.makes_kernel:
-            launch(machine, rule, op, args, kwargs, result, find_accesses(read), writes, site)
+            launch(machine, rule, op, args, kwargs, result, find_accesses(read), writes, site, stream)
         else:
             machine.clock.host_us += machine.profile.host.view_us
         return result
@@ -232,14 +242,14 @@ class Execution:
         self.machine.randomness.check_draw(self.machine.current, known)
         return partial(draw, op, known), kwargs
 
-    def _place(self, rule: Rule, tensor: Tensor, writes: list[Access], site: Site) -> Tensor:
+    def _place(self, rule: Rule, tensor: Tensor, writes: list[Access], site: Site, stream: Stream) -> Tensor:
         """Move a tensor that an op made afresh to the device, and add its bytes to those written."""
         if tensor.layout is not torch.strided:
             raise NotSimulated(f"torch.{rule.name}", "sparse and jagged tensors of the device are not simulated")
         if tensor.is_nested:
             placed, access = place_nested(self.machine, tensor)
         else:
-            placed, access = place(self.machine, tensor, site)
+            placed, access = place(self.machine, tensor, site, stream)
         if access is not None:
             writes.append(access)
         return placed

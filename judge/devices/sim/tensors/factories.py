@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING
 
 import torch
@@ -25,6 +27,8 @@ _HOST = torch.device("cpu")
 _META = torch.device("meta")
 _PLAIN = frozenset({"zeros", "ones", "empty"})
 """Factories whose tensor follows from its size and type alone."""
+_OWN_FRAMES = 3
+"""From ``fill`` on, at least so many frames are ours: the mode's call is the third."""
 _UNUSUAL = ("layout", "memory_format", "pin_memory")
 _fill = torch.ops.aten.fill_.Scalar
 _data_ptr = torch._C.TensorBase.data_ptr
@@ -109,10 +113,10 @@ def fill(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keyw
     Raises:
         torch.OutOfMemoryError: the device has no memory for it; the host made nothing.
     """
-    size, stride, dtype = _find_shape(rule, op, args, kwargs)
+    size, stride, dtype, size_bytes = _find_shape(rule, op, args, kwargs)
     machine = execution.machine
-    site = find_site()
-    tensor = new_tensor(machine, size, stride, dtype, site=site)
+    site = find_site(_OWN_FRAMES)
+    tensor = new_tensor(machine, size, stride, dtype, site=site, size_bytes=size_bytes)
     if not rule.makes_kernel:
         machine.clock.host_us += machine.profile.host.view_us
         return tensor
@@ -126,11 +130,19 @@ def fill(execution: Execution, rule: Rule, op: Op, args: Arguments, kwargs: Keyw
 
 def _find_shape(
     rule: Rule, op: Op, args: Arguments, kwargs: Keywords
-) -> tuple[Sequence[int], Sequence[int], torch.dtype]:
-    """Return size, strides and type of what a factory makes; mostly they can be told without asking it."""
+) -> tuple[Sequence[int], Sequence[int], torch.dtype, int | None]:
+    """Return size, strides, type and, if known, bytes of what a factory makes; mostly its arguments tell them."""
     if rule.name in _PLAIN and len(args) == 1 and not any(map(kwargs.get, _UNUSUAL)):
         size = args[0]
-        if not size or min(size) >= 0:
-            return size, contiguous_strides(size), kwargs.get("dtype") or torch.get_default_dtype()
+        stride, count = _describe(tuple(size))
+        if count >= 0:
+            dtype = kwargs.get("dtype") or torch.get_default_dtype()
+            return size, stride, dtype, count * dtype.itemsize
     shape = op(*args, **{**kwargs, "device": _META})
-    return shape.size(), shape.stride(), shape.dtype
+    return shape.size(), shape.stride(), shape.dtype, None
+
+
+@lru_cache(maxsize=4096)
+def _describe(size: tuple[int, ...]) -> tuple[Sequence[int], int]:
+    """Return the strides and the number of elements of a contiguous tensor; -1 where there can be none."""
+    return contiguous_strides(size), -1 if size and min(size) < 0 else prod(size)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
     from judge.devices.sim.races.geometry import Access
     from judge.devices.sim.sites import Site
+    from judge.devices.sim.streams import Stream
     from judge.devices.sim.tensors.oprules import Op, Rule
 
 Tensor = torch.Tensor
@@ -43,8 +44,9 @@ def launch(
     reads: Sequence[Access],
     writes: Sequence[Access],
     site: Site | None = None,
+    stream: Stream | None = None,
 ) -> None:
-    """Queue the work of an op on the current stream.
+    """Queue the work of an op.
 
     Args:
         machine: the device.
@@ -56,12 +58,13 @@ def launch(
         reads: the bytes that it read.
         writes: the bytes that it wrote.
         site: the user's line; found if left out.
+        stream: where it is queued; the current one if left out.
     """
-    first = _find_tensor(args)
+    first = args[0] if args and type(args[0]) is Tensor else _find_tensor(args)
     made = result if isinstance(result, Tensor) else first
     elements = 0 if made is None else _numel(made)
-    if first is not None and first is not made:
-        elements = max(elements, _numel(first))
+    if first is not None and first is not made and (others := _numel(first)) > elements:
+        elements = others
     read_bytes = written_bytes = 0
     for access in reads:
         read_bytes += access[1] - access[0]
@@ -81,7 +84,8 @@ def launch(
         row=demand.row,
         matrices=demand.matrices,
     )
-    stream = machine.current
+    if stream is None:
+        stream = machine.current
     redo: Value = None
     if stream.capture is not None:
         redo = freeze_call(op, args, kwargs, result)

@@ -57,7 +57,10 @@ def is_device(tensor: torch.Tensor) -> bool:
 
     Synchronises: no.
     """
-    address = find_address(tensor)
+    try:
+        address = _data_ptr(tensor) or find_address(tensor)
+    except (RuntimeError, NotImplementedError):
+        return False
     if Ranges.device_low <= address < Ranges.device_high:
         return True
     if Ranges.undecided_low <= address < Ranges.undecided_high:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from judge.devices.sim.tensors.membership import Ranges
+from judge.devices.sim.tensors.membership import Ranges, find_address
 from judge.devices.sim.tensors.values import Arguments, Keywords
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 Tensor = torch.Tensor
 _data_ptr = torch._C.TensorBase.data_ptr
-_untyped_storage = torch._C.TensorBase.untyped_storage
 
 
 class Operands:
@@ -46,32 +45,33 @@ def scan(rule: Rule, args: Arguments, kwargs: Keywords) -> Operands:
             continue
         if value is None:
             continue
-        for tensor in value if is_list else (value,):
-            if tensor is None:
-                continue
-            try:
-                address = _data_ptr(tensor)
-            except RuntimeError:  # without a storage: sparse, meta
-                address = 0
-            except TypeError:  # a Python number in a tensor's place
-                continue
-            if low <= address < high:
-                operands.is_any_device = True
-                (operands.written if is_written else operands.read).append(tensor)
-            else:
-                _sort_other(operands, tensor, address, is_written, name)
+        if is_list:
+            for tensor in value:
+                _sort(operands, tensor, is_written, name)
+            continue
+        try:
+            address = _data_ptr(value)
+        except (RuntimeError, TypeError):  # sparse, meta; a Python number in a tensor's place
+            address = 0
+        if low <= address < high:  # as nearly always; the rest is below
+            operands.is_any_device = True
+            (operands.written if is_written else operands.read).append(value)
+        else:
+            _sort(operands, value, is_written, name)
     return operands
 
 
-def _sort_other(operands: Operands, tensor: Tensor, address: int, is_written: bool, name: str) -> None:
-    if not address:
-        try:
-            address = _untyped_storage(tensor).data_ptr()
-        except (RuntimeError, NotImplementedError):
-            address = 0
-        if Ranges.device_low <= address < Ranges.device_high:  # no elements: on the device, but nothing to touch
-            operands.is_any_device = True
-            return
+def _sort(operands: Operands, tensor: Tensor, is_written: bool, name: str) -> None:
+    """Put one tensor where it belongs; what is none is left out."""
+    try:
+        address = find_address(tensor)
+    except TypeError:  # nothing, or a Python number in a tensor's place
+        return
+    if Ranges.device_low <= address < Ranges.device_high:
+        operands.is_any_device = True
+        if tensor.nbytes:  # else it is on the device, but there is nothing to touch
+            (operands.written if is_written else operands.read).append(tensor)
+        return
     undecided = Ranges.undecided
     if (
         undecided is not None

@@ -91,13 +91,16 @@ class Rule:
     """
 
     __slots__ = (
-        "accepts_host", "assess", "draws", "draws_with", "fill", "handler", "has_device", "has_generator", "is_atomic",
-        "is_composite", "is_foreign", "is_pointwise", "kernel", "makes_kernel", "name", "reads_nothing", "slots",
-        "uses_libraries", "wait", "wrapper",
+        "accepts_host", "assess", "compute", "draws", "draws_with", "fill", "handler", "has_device",
+        "has_generator", "is_atomic", "is_composite", "is_foreign", "is_pointwise", "kernel", "makes_kernel",
+        "name", "op", "reads_nothing", "slots", "uses_libraries", "wait", "wrapper",
     )  # fmt: skip
 
     def __init__(self, op: Op) -> None:
         schema = op._schema
+        self.op = op
+        self.compute = op._op if type(op) is torch._ops.OpOverload else op
+        """Does what the op does, without the call between."""
         namespace, _, self.name = schema.name.partition("::")
         self.kernel = self.name.replace("_for_cpu", "")
         """How reports and the cost model call it."""

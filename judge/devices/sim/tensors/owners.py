@@ -21,20 +21,19 @@ class Owners:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        self._captures = machine.captures
+        self._begin = machine.shadow.begin
+        self.end = machine.shadow.end
+        """Passes on that the owner of a block gave it up: only the shadow wants to know, and every block ends here."""
+        self.forget = machine.shadow.forget
+        """Passes on that bytes have gone back to the driver."""
 
     def begin(self, address: int, size: int, stream: int = 0) -> None:
         """Pass on that bytes have a new owner."""
-        self._machine.shadow.begin(address, size, stream)
-        self.uploads.begin(address, size)
-        if self._machine.captures:
+        self._begin(address, size, stream)
+        if self.uploads.waiting:
+            self.uploads.begin(address, size)
+        if self._captures.active:
             owner = self._machine.streams.find(stream)
             if owner is not None and owner.capture is not None:
                 owner.capture.own(address, size)
-
-    def end(self, address: int, size: int, stream: int) -> None:
-        """Pass on that their owner gave them up; ``stream`` is the handle of the block's stream."""
-        self._machine.shadow.end(address, size, stream)
-
-    def forget(self, address: int, size: int) -> None:
-        """Pass on that they have gone back to the driver."""
-        self._machine.shadow.forget(address, size)

@@ -9,42 +9,55 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from judge.devices.sim.races.geometry import Access
-from judge.devices.sim.storages import new_pinned, new_tensor
-from judge.devices.sim.tensors.accesses import access_of
+from judge.devices.sim.storages import count_bytes, new_pinned, new_tensor, shape, take
+from judge.devices.sim.tensors.accesses import access_of, range_of
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 
 if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
     from judge.devices.sim.sites import Site
+    from judge.devices.sim.streams import Stream
 
 Tensor = torch.Tensor
 _aten = torch.ops.aten
 _copy = _aten.copy_.default
 _data_ptr = torch._C.TensorBase.data_ptr
+_is_contiguous = torch._C.TensorBase.is_contiguous
+_copy_bytes = ctypes.memmove
 
 
-def place(machine: Machine, tensor: Tensor, site: Site | None = None) -> tuple[Tensor, Access | None]:
-    """Return a copy of a host tensor in a fresh block of the current stream, and its bytes.
+def place(
+    machine: Machine, tensor: Tensor, site: Site | None = None, stream: Stream | None = None
+) -> tuple[Tensor, Access | None]:
+    """Return a copy of a host tensor in a fresh block, and its bytes.
 
     Args:
         machine: the device.
         tensor: any strides; the copy has the same.
         site: the user's line; found if left out.
+        stream: the block's; the current one if left out.
 
     Raises:
         torch.OutOfMemoryError: the device has no memory for it.
     """
-    dtype = tensor.dtype
-    target = new_tensor(machine, tensor.size(), tensor.stride(), dtype, site=site)
-    access = access_of(target)
+    dtype, size, stride = tensor.dtype, tensor.size(), tensor.stride()
+    is_contiguous = _is_contiguous(tensor)
+    size_bytes = tensor.nbytes if is_contiguous else count_bytes(size, stride, dtype.itemsize)
+    if not size_bytes:
+        return new_tensor(machine, size, stride, dtype), None
+    if stream is None:
+        stream = machine.current
+    address, piece = take(machine.memory, size_bytes, stream.handle, site)
+    target = shape(piece, size, stride, dtype)
+    access = range_of(address, size_bytes, dtype) if is_contiguous else access_of(target)
     if access is not None:
-        machine.preserve((access,))
-        if dtype.is_complex and not tensor._is_zerotensor():  # a conjugate view is resolved on the way
-            _copy(target, tensor)
-        elif source := _data_ptr(tensor):
-            ctypes.memmove(access.low, source, access.high - access.low)
-        else:  # autograd's zeros without memory
-            ctypes.memset(access.low, 0, access.high - access.low)
+        machine.preserve((access,), stream)
+    if dtype.is_complex and not tensor._is_zerotensor():  # a conjugate view is resolved on the way
+        _copy(target, tensor)
+    elif source := _data_ptr(tensor):
+        _copy_bytes(address, source, size_bytes)
+    else:  # autograd's zeros without memory
+        ctypes.memset(address, 0, size_bytes)
     return target, access
 
 

@@ -33,7 +33,8 @@ class Uploads:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._waiting: list[_Upload] = []
+        self.waiting: list[_Upload] = []
+        """In the order of their launches."""
         machine.flushers.append(self.forget_done)
 
     def add(self, stream: Stream, read: Access, target: Layout, source: Layout) -> None:
@@ -45,24 +46,23 @@ class Uploads:
             target: on the device.
             source: in pinned memory, of the same shape and dtype.
         """
-        self._waiting.append(_Upload(stream.index, stream.vector[stream.index], read, target, source))
+        self.waiting.append(_Upload(stream.index, stream.vector[stream.index], read, target, source))
 
     def repeat(self, written: Access) -> None:
         """Run copies again whose source the host has just changed: the device reads it when the copy runs."""
-        for upload in self._waiting:
+        for upload in self.waiting:
             if overlaps(upload.read, written):
                 with torch._C._DisableTorchDispatch(), torch.inference_mode():
                     _copy(upload.target.view(), upload.source.view())
 
     def forget_done(self) -> None:
         """Forget the copies that the host is ordered after."""
-        if self._waiting:
+        if self.waiting:
             known = self._machine.host_vector
-            self._waiting = [
-                upload for upload in self._waiting if upload.actor >= len(known) or known[upload.actor] < upload.number
+            self.waiting = [
+                upload for upload in self.waiting if upload.actor >= len(known) or known[upload.actor] < upload.number
             ]
 
     def begin(self, address: int, size: int) -> None:
         """Forget the copies into memory that now belongs to somebody else."""
-        if self._waiting:
-            self._waiting = [u for u in self._waiting if not address <= u.target.address < address + size]
+        self.waiting = [u for u in self.waiting if not address <= u.target.address < address + size]
