@@ -39,12 +39,16 @@ def spoken(tree: ast.AST) -> list[ast.Call]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and node.args
-        and (ast.unparse(node.func) in SPEAKERS or (_method(node) in SPEAKERS and "." in ast.unparse(node.args[0])))
+        and (_function(node) in SPEAKERS or (_method(node) in SPEAKERS and "." in ast.unparse(node.args[0])))
     ]
 
 
 def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _function(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def literals(node: ast.expr) -> list[str]:
@@ -66,7 +70,7 @@ class Speaker:
 
     def keys_of(self, call: ast.Call) -> list[str]:
         """Return the keys that a call names literally, none when it calls something else."""
-        called = _method(call) or ast.unparse(call.func)
+        called = _method(call) or _function(call)
         if called != self.function or call in spoken(call) or len(call.args) <= self.position:
             return []
         return [f"{self.prefix}{name}{self.suffix}" for name in literals(call.args[self.position])]

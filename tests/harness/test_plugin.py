@@ -17,12 +17,12 @@ Finished = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
-    """A pack with one problem, and a right solution in practice/."""
+    """A pack with one problem, and a right solution in practice/. It wants no device: preparing one takes seconds."""
     problem = tmp_path / "problems" / "9_double"
     problem.mkdir(parents=True)
     (tmp_path / "practice").mkdir()
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n", encoding="utf-8")
-    for name, text in {"problem.toml": "", "stub.py": STUB, "test_double.py": TESTS}.items():
+    for name, text in {"problem.toml": 'device = "none"\n', "stub.py": STUB, "test_double.py": TESTS}.items():
         (problem / name).write_text(text, encoding="utf-8")
     (tmp_path / "practice" / "9_double.py").write_text(RIGHT, encoding="utf-8")
     return tmp_path
@@ -42,7 +42,8 @@ def write_solution(pack: Path, text: str) -> None:
 
 
 def test_the_practice_file_is_the_default(pack: Path) -> None:
-    """``pytest problems/9_double`` runs the learner's own file."""
+    """``pytest problems/9_double`` runs the learner's own file; a problem that does not say so wants a device."""
+    (pack / "problems" / "9_double" / "problem.toml").write_text("", encoding="utf-8")
     done = run_pytest(pack, "problems/9_double")
     assert (0, True) == (done.returncode, "1 passed" in done.stdout)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import mmap
 import os
 from collections.abc import Callable
@@ -35,6 +36,9 @@ _spare: list[tuple[int, int]] = []
 
 _retired: list[tuple[int, int, Callable[[], bool]]] = []
 """Base and span of mappings whose arena is closed, and whether storages still point into them."""
+
+_held: list[tuple[int, int, Callable[[], bool]]] = []
+"""Those of them that were in use even after a search for garbage."""
 
 SMALLER = 16
 """By how much less an arena makes do with where the host does not give out the whole range."""
@@ -112,10 +116,10 @@ def _take_mapping(base: int, span_bytes: int) -> tuple[int, int]:
         _libc().munmap(address, span_bytes)
         address = None
     if address is None:
-        for spare in _spare:
-            if spare[1] in (span_bytes, span_bytes // SMALLER):
-                _spare.remove(spare)
-                return spare
+        _collect()
+        spare = _take_spare(base, span_bytes)
+        if spare is not None:
+            return spare
         address = _map(0, span_bytes, 0)
     if address is None:
         span_bytes //= SMALLER
@@ -125,6 +129,24 @@ def _take_mapping(base: int, span_bytes: int) -> tuple[int, int]:
         raise MemoryError(f"no {span_bytes >> 30} GiB of addresses for a simulated device: {reason}")
     _libc().madvise(address, span_bytes, _MADV_DONTDUMP)
     return address, span_bytes
+
+
+def _take_spare(base: int, span_bytes: int) -> tuple[int, int] | None:
+    """Return a spare mapping that will do, if there is one; best the one that was asked for."""
+    fitting = [spare for spare in _spare if spare[1] in (span_bytes, span_bytes // SMALLER)]
+    if not fitting:
+        return None
+    spare = min(fitting, key=lambda spare: (spare != (base, span_bytes), -spare[1]))
+    _spare.remove(spare)
+    return spare
+
+
+def _collect() -> None:
+    """Look for garbage if it may hold mappings: cycles of it hold storages. What is left after that is truly in use."""
+    if any(mapping not in _held for mapping in _retired):
+        gc.collect()
+        _sweep()
+        _held[:] = _retired
 
 
 def _map(address: int, size: int, flags: int) -> int | None:

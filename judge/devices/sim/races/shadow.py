@@ -24,7 +24,6 @@ MAX_ACCESSES = 1_000_000
 
 NOBODY = -1
 SEVERAL = -2
-
 _new = tuple.__new__
 
 _BEGIN = ""

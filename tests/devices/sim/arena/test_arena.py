@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 from judge.devices.sim.arena import Arena
@@ -64,6 +66,21 @@ def test_what_outlives_an_arena_keeps_its_bytes_and_addresses():
     third = Arena(BASE, SPAN)
     assert BASE == third.base
     third.close()
+
+
+def test_garbage_holds_no_addresses():
+    """What outlives an arena in a cycle only is collected before the next one goes elsewhere."""
+
+    class Storage:
+        def __init__(self) -> None:
+            self.itself = self
+
+    storage = weakref.ref(Storage())
+    first = Arena(BASE, SPAN)
+    first.close(lambda: storage() is not None)
+    second = Arena(BASE, SPAN)
+    assert (None, BASE) == (storage(), second.base)
+    second.close()
 
 
 def test_closing_twice_is_closing_once():
