@@ -146,8 +146,7 @@ class Shadow:
         """
         with self._lock:
             self._owners.begin(address, size, stream)
-            log = self._log
-            if log:  # so there is a sole actor
+            if log := self._log:  # so there is a sole actor
                 taken = _new(Access, (address, address + size, None, 1, "", False))  # in half the time of Access()
                 log.append((log[-1][0], (taken,), (), _BEGIN, UNKNOWN))
             elif self._newest:
