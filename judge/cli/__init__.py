@@ -26,13 +26,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except ModuleNotFoundError as fault:
         from judge.catalog.places import repository_root
-        from judge.locale.paths import show_path
+        from judge.locale.paths import quote_path
 
         root = repository_root()
         if root is None:
             _tell("cli.not_installed", arguments, package=fault.name)
         else:
-            _tell("cli.not_installed_here", arguments, package=fault.name, folder=show_path(root))
+            enter_folder = "" if root.samefile(".") else f"cd {quote_path(root)} && "
+            _tell("cli.not_installed_here", arguments, package=fault.name, enter=enter_folder)
         return 3
 
 

@@ -42,6 +42,8 @@ def _describe_value(fault: click.BadParameter, param: click.Parameter, session: 
         return session.say("cli.no_choice", name=name, choices=choices)
     if isinstance(param.type, click.IntRange):
         return session.say("cli.no_whole_number", name=name, least=param.type.min, most=param.type.max)
+    if param.type is click.INT:
+        return session.say("cli.no_integer", name=name)
     return f"{name}: {fault.message}"
 
 

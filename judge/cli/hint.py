@@ -18,7 +18,7 @@ def make_hint(session: Session) -> Command:
     """Return the command ``hint``."""
     params = [
         make_problem_argument(session),
-        click.Argument(["which"], type=click.IntRange(1, 99), required=False, metavar="[N]"),
+        click.Argument(["which"], type=click.INT, required=False, metavar="[N]"),
         click.Option(["--all", "is_all"], is_flag=True, help=session.say("cli.option_all_hints")),
     ]
     return Command("hint", session, hint, params)
@@ -33,12 +33,14 @@ def hint(session: Session, key: str, which: int | None, is_all: bool) -> int:
     if not texts:
         outlet.write(session.say("cli.no_hints", number=problem.number))
         return 0
-    if which is not None and which > len(texts):
+    if which is not None and not 1 <= which <= len(texts):
         raise UsageError(session.say("cli.no_such_hint", count=len(texts), number=problem.number))
     seen = session.ask_store(lambda log: log.hints_seen(problem.number), None)
     unseen = [number for number in range(1, len(texts) + 1) if number not in (seen or ())]
     chosen = [*range(1, len(texts) + 1)] if is_all else [which or (unseen or [len(texts)])[0]]
     for number in chosen:
+        if number != chosen[0]:
+            outlet.write("")
         outlet.write(session.say("cli.hint", at=number, count=len(texts)))
         outlet.write(reflow(texts[number - 1], shutil.get_terminal_size().columns))
     if seen is not None:  # else the store is unusable, and that has been said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,8 +17,9 @@ CLEAR_LINE = "\r\x1b[K"
 
 @contextmanager
 def open_live_line(*, is_wanted: bool = True) -> Iterator[Callable[[str], None] | None]:
-    """Give the function that replaces the line; ``None`` where nobody is looking."""
-    if not (is_wanted and outlet.is_terminal(sys.stdout) and outlet.is_terminal(sys.stderr)):
+    """Give the function that replaces the line; ``None`` where nobody is looking, or no line can be replaced."""
+    can_clear = os.environ.get("TERM") not in (None, "dumb", "unknown")
+    if not (is_wanted and can_clear and outlet.is_terminal(sys.stdout) and outlet.is_terminal(sys.stderr)):
         yield None
         return
     line = ""

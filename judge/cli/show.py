@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from judge.report.inert import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_FIGURE = re.compile(r"!\[(?P<title>[^\]\n]*)\]\((?P<path>[^)\n]+)\)")
 
 
 def make_show(session: Session) -> Command:
@@ -35,7 +38,8 @@ def show(session: Session, key: str) -> int:
 
 
 def draw_markdown(console: Console, text: str) -> None:
-    """Draw Markdown of a problem's author in the width of a book's page."""
+    """Draw Markdown of a problem's author in the width of a book's page; a figure is named by its path."""
     from rich.markdown import Markdown
 
-    console.print(Markdown(plain(text), code_theme="ansi_dark"), width=min(console.width, 100))
+    named = _FIGURE.sub(lambda match: f"{match['title']}: `{match['path']}`", plain(text))
+    console.print(Markdown(named, code_theme="ansi_dark"), width=min(console.width, 100))

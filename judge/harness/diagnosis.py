@@ -78,7 +78,7 @@ def diagnose_timeout(trace: Trace, limit_s: float) -> Finding:
     is_keyboard = is_reading_keyboard(trace.stack)
     name = "timeout_keyboard" if is_keyboard else "timeout"
     what = text(f"{name}_at" if line else name, limit_s=f"{limit_s:g}", **place)
-    look = text("look_keyboard") if is_keyboard else None
+    look = text("look_keyboard" if is_keyboard else "look_timeout")
     return Finding(Status.TIMED_OUT, diagnostic("timeout", what, look=look, **fields))
 
 

@@ -90,7 +90,10 @@ def restore_torch() -> None:
     if torch.cuda.is_initialized():
         torch.cuda.set_device(0)
         torch.cuda.set_stream(torch.cuda.default_stream())
-        torch.cuda.set_sync_debug_mode("default")
+        if torch.cuda.get_sync_debug_mode():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the mode is a prototype, it says; not the learner's doing
+                torch.cuda.set_sync_debug_mode("default")
 
 
 _first_threads: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from pathlib import PurePath
 
 from rich.cells import cell_len
@@ -121,15 +122,18 @@ def _add_picture(page: Page, picture: str) -> None:
 def _add_frames(page: Page, diagnostic: Diagnostic, submission: str) -> None:
     """Write the frames, innermost first."""
     page.gap()
-    shown = diagnostic.frames[::-1][: _frame_limit(page)]
+    calls = [(frame, len(list(group))) for frame, group in groupby(diagnostic.frames[::-1])]
+    shown = calls[: _frame_limit(page)]
     label = "where"
-    for frame in shown:
+    for frame, count in shown:
         is_own = _is_own(frame, submission)
-        _add_labelled_line(page, label, _place(page, frame), "bold" if is_own else "dim")
+        # A recursion is one line, however deep it went.
+        depth = f" {page.ink.clean('×')}{count}" if count > 1 else ""
+        _add_labelled_line(page, label, _place(page, frame) + depth, "bold" if is_own else "dim")
         if frame.code:
             _add_labelled_line(page, "", "  " + page.ink.line(frame.code), "" if is_own else "dim")
         label = ""
-    for name, count in (("more_frames", len(diagnostic.frames) - len(shown)), ("folded", diagnostic.folded)):
+    for name, count in (("more_frames", sum(count for _, count in calls[len(shown) :])), ("folded", diagnostic.folded)):
         if count:
             page.add(page.ink.say(name, count=count), style="dim", indent=INDENT, lead=_lead(page, label))
             label = ""

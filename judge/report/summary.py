@@ -36,7 +36,7 @@ def format_figure(ink: Ink, value: float | None, unit: str) -> str:
 def add_scores(page: Page, verdict: Verdict) -> None:
     """Write the table of the scores that apply to the problem, and why one was not judged."""
     scores = [score for score in verdict.scores if score.weight > 0]
-    if not scores:
+    if not any(score.is_judged for score in scores):
         return
     ink = page.ink
     header = [ink.say(f"column_{name}") for name in COLUMNS]
@@ -58,6 +58,11 @@ def _figures(ink: Ink, score: Score) -> list[str]:
     points = "-" if score.points is None else str(points_of(score.points))
     if not score.is_judged:
         points = ink.say("not_judged_short")
+    if score.name == "correctness" and score.is_judged:
+        passed = ink.say(
+            "of_all", passed=format_figure(ink, score.measured, ""), all=format_figure(ink, score.budget, "")
+        )
+        return [passed, "-", points]
     return [format_figure(ink, score.measured, score.unit), format_figure(ink, score.budget, score.unit), points]
 
 

@@ -22,8 +22,6 @@ MAX_WIDTH = 110
 """Columns that are used of a wide terminal: longer lines are slow to read."""
 MAX_OTHERS = 10
 """Failures that get a line of their own, after the first."""
-MAX_PASSED = 30
-"""Passed tests that are listed by title, the cases of one in one line."""
 
 
 def render(
@@ -50,7 +48,7 @@ def render(
     _add_headline(page, verdict)
     _add_failures(page, findings, verdict)
     _add_notes(page, findings)
-    _add_counts(page, findings, verdict)
+    _add_counts(page, findings)
     add_scores(page, verdict)
     add_not_judged(page, verdict)
     add_conditions(page, verdict)
@@ -81,9 +79,14 @@ def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
     for finding in findings.failures[:in_full]:
         _add_in_full(page, finding, verdict)
     others = findings.failures[in_full:]
+    named = None if is_accepted else _find_namesake(findings, verdict)
+    if named in others:
+        page.gap()
+        page.add(page.ink.say("named_after"), style="bold")
+        _add_in_full(page, named, verdict)
+        others = tuple(one for one in others if one is not named)
     if not others:
         return
-    _name_status(page, findings, verdict)
     page.heading(page.ink.say("optional_failed" if is_accepted else "also_failed", count=len(others)))
     groups = [list(group) for _, group in groupby(others, key=lambda finding: finding.function or finding.title)]
     for group in groups[:MAX_OTHERS]:
@@ -93,12 +96,9 @@ def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
         page.add(page.ink.say("more_failures", count=left), style="dim", indent=2)
 
 
-def _name_status(page: Page, findings: Findings, verdict: Verdict) -> None:
-    """Say which failure gave the verdict its name, where it is not the first one."""
-    named = next((one for one in findings.failures if one.status is verdict.status), None)
-    if named is not None and named is not findings.failures[0]:
-        page.gap()
-        page.add(page.ink.say("named_after", test=page.ink.line(named.test)), style="dim")
+def _find_namesake(findings: Findings, verdict: Verdict) -> Finding | None:
+    """Return the failure that gave the verdict its name: it need not be the first one."""
+    return next((one for one in findings.failures if one.status is verdict.status), None)
 
 
 def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
@@ -120,19 +120,17 @@ def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
 
 
 def _add_in_short(page: Page, finding: Finding, count: int, *, is_optional_named: bool) -> None:
-    """Write one line for a test's failed cases: the title and what broke first, in a third of the width or more."""
+    """Write the title of a test's failed cases on one line, and what broke first on another."""
     ink = page.ink
     cases = _count(ink, count)
     name = finding.bare_title if count > 1 else finding.title
     optional = ink.say("optional") if is_optional_named and not finding.is_required else ""
     tail = cases + optional
-    what = ink.line(finding.diagnostics[0].what.in_language(ink.language)) if finding.diagnostics else ""
-    room = page.width - 4 - cell_len(tail)
-    title_room = room - min(cell_len(what), room // 3) - 2 if what else room
-    title = crop(name, title_room, ink.glyph("cut"))
+    title = crop(name, page.width - 4 - cell_len(tail), ink.glyph("cut"))
     line = Text("  ").append(ink.mark(finding.status) + " ", style_of(finding.status)).append(title + tail)
-    rest = crop(what, room - cell_len(title) - 2, ink.glyph("cut"))
-    page.add_line(line.append(f"  {rest}".rstrip(), "dim"))
+    page.add_line(line)
+    if finding.diagnostics:
+        page.add_cropped(ink.read(finding.diagnostics[0].what).partition("\n")[0], style="dim", indent=4)
 
 
 def _add_notes(page: Page, findings: Findings) -> None:
@@ -146,10 +144,10 @@ def _add_notes(page: Page, findings: Findings) -> None:
         add_text(page, place + diagnostic.what.in_language(page.ink.language), lead="! ", lead_style="yellow")
 
 
-def _add_counts(page: Page, findings: Findings, verdict: Verdict) -> None:
+def _add_counts(page: Page, findings: Findings) -> None:
     ink = page.ink
     page.gap()
-    _add_passed(page, findings, verdict)
+    _add_passed(page, findings)
     for reason, count in findings.skipped:
         text = ink.say("skipped_tests", count=count) + (ink.say("because", reason=reason) if reason else "")
         page.add(text, lead=ink.glyph("skipped") + " ", lead_style="yellow")
@@ -157,18 +155,14 @@ def _add_counts(page: Page, findings: Findings, verdict: Verdict) -> None:
         page.add(ink.say("unrun_tests", count=findings.unrun), lead="- ", lead_style="dim")
 
 
-def _add_passed(page: Page, findings: Findings, verdict: Verdict) -> None:
+def _add_passed(page: Page, findings: Findings) -> None:
     ink, passed = page.ink, findings.passed
     if not passed:
         return
     lead = ink.glyph("passed") + " "
-    if page.is_verbose or verdict.status is Status.ACCEPTED:
-        limit = len(passed) if page.is_verbose else MAX_PASSED
-        for title, count in passed[:limit]:
+    if page.is_verbose:
+        for title, count in passed:
             page.add(title + _count(ink, count), lead=lead, lead_style="green")
-        left = sum(count for _, count in passed[limit:])
-        if left:
-            page.add(ink.say("more_passed", count=left), style="dim", indent=2)
     else:
         total = sum(count for _, count in passed)
         page.add(ink.say("passed_tests", count=total), lead=lead, lead_style="green")

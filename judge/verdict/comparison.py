@@ -20,6 +20,8 @@ class Difference(NamedTuple):
     """For example ``[17].addr``; empty for the whole value."""
     expected: str
     actual: str
+    label: str = ""
+    """What stands there in the author's words, for example ``malloc(1536).addr``; empty without labels."""
 
 
 def find_difference(expected: Evidence, actual: Evidence) -> Difference | None:
@@ -35,7 +37,7 @@ def find_difference(expected: Evidence, actual: Evidence) -> Difference | None:
     first = next(differences, None)
     if first is None:
         return None
-    return first._replace(path=_name_item(first.path, expected.labels))
+    return first._replace(label=_find_label(first.path, expected.labels))
 
 
 def _is_identical(expected: Any, actual: Any) -> bool:  # noqa: ANN401  what JSON or a tensor may be
@@ -110,12 +112,12 @@ def _unravel(at: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
-def _name_item(path: str, labels: tuple[str, ...]) -> str:
-    """Put the label of a list's item beside its number: ``[17] malloc(1536, stream=2)``."""
+def _find_label(path: str, labels: tuple[str, ...]) -> str:
+    """Return the label of a list's item, and the way from there: ``malloc(1536, stream=2).addr``."""
     number, bracket, rest = path[1:].partition("]")
     if path.startswith("[") and bracket and number.isdigit() and int(number) < len(labels):
-        return f"[{number}] {labels[int(number)]}{rest}"
-    return path
+        return f"{labels[int(number)]}{rest}"
+    return ""
 
 
 def _show(value: object) -> str:

@@ -27,9 +27,18 @@ def text(key: str, **values: object) -> Text:
     return Text(**pair(f"verdict.{key}", **values))
 
 
-def explain_end(run: RunRecord, limits: Limits, shown_path: str) -> tuple[Status, Diagnostic] | None:
-    """Return what a run that did not complete ended as, and why; ``None`` when it completed."""
-    frames = find_frames(run.stack, shown_path)
+def explain_end(
+    run: RunRecord, limits: Limits, shown_path: str, source: bytes = b""
+) -> tuple[Status, Diagnostic] | None:
+    """Return what a run that did not complete ended as, and why; ``None`` when it completed.
+
+    Args:
+        run: the record.
+        limits: what the run was allowed.
+        shown_path: path of the submission, as its frames name it.
+        source: the submission's text, for the lines of those frames.
+    """
+    frames = find_frames(run.stack, shown_path, source)
     end = run.end
     if end.kind is EndKind.TEST_CLOCK:
         what = text("load_timed_out", limit_s=limits.load_s)
@@ -53,19 +62,21 @@ def explain_end(run: RunRecord, limits: Limits, shown_path: str) -> tuple[Status
             en=text("crashed", signal=end.signal, meaning=meaning.en).en,
             zh=text("crashed", signal=end.signal, meaning=meaning.zh).zh,
         )
-        return Status.CRASHED, _diagnose(DiagnosticKind.CRASH, what, frames, "crashed_look")
+        look = "crashed_look" if frames else "crashed_nowhere_look"
+        return Status.CRASHED, _diagnose(DiagnosticKind.CRASH, what, frames, look)
     what = text("exited", code=end.exit_code)
     return Status.NO_RESULT, _diagnose(DiagnosticKind.NO_RESULT, what, frames, "exited_look")
 
 
-def find_frames(stack: str, shown_path: str) -> tuple[Frame, ...]:
+def find_frames(stack: str, shown_path: str, source: bytes) -> tuple[Frame, ...]:
     """Return the submission's frames of faulthandler's last dump, outermost first."""
+    lines = source.decode("utf-8", "replace").splitlines()
     # "most recent call first" heads each dump; the last dump is the one that matters.
     last = stack.rpartition("most recent call first")[2]
     frames = [
-        Frame(file=match["file"], line=int(match["line"]), function=match["function"], code="")
+        Frame(file=match["file"], line=line, function=match["function"], code="".join(lines[line - 1 : line]).strip())
         for match in STACK_LINE.finditer(last)
-        if match["file"] == shown_path
+        if match["file"] == shown_path and (line := int(match["line"])) > 0
     ]
     return tuple(reversed(frames))
 

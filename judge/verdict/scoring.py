@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from judge.models.base import Text
 from judge.models.problem import Problem
 from judge.models.record import TestCase
 from judge.models.status import Status
@@ -43,8 +44,14 @@ def _score_correctness(problem: Problem, tests: Sequence[TestVerdict]) -> Score:
         points=passed / whole if whole else None,
         measured=passed if whole else None,
         budget=whole if whole else None,
-        note=None if whole else text("score_no_run"),
+        note=_note_correctness(judged),
     )
+
+
+def _note_correctness(judged: Sequence[TestVerdict]) -> Text | None:
+    if not judged:
+        return text("score_no_run")
+    return text("score_weighted") if any(test.weight != 1 for test in judged) else None
 
 
 def _score_measured(

@@ -70,7 +70,7 @@ def _decide(problem: Problem, submission: Submission, pair: RunPair) -> Decision
     if subject.load_status is Status.JUDGE_ERROR:
         what, look = text("broke_alone"), text("no_evidence_look")
         return Status.NO_RESULT, (), (Diagnostic(kind=DiagnosticKind.NO_RESULT, what=what, look=look),)
-    ended = explain_end(subject, problem.limits, submission.shown_path)
+    ended = explain_end(subject, problem.limits, submission.shown_path, submission.source)
     tests = tuple(Trial(case, subject, oracle, ended).judge() for case in oracle.tests)
     status = worst(test.status for test in tests if test.is_required)
     if ended is None:

@@ -8,7 +8,7 @@ from judge.models.base import Text
 from judge.models.record import Diagnostic, DiagnosticKind, Measurement, RunRecord, TestCase, TestOutcome
 from judge.models.status import Status
 from judge.models.verdict import TestVerdict
-from judge.verdict.comparison import find_difference
+from judge.verdict.comparison import Difference, find_difference
 from judge.verdict.ending import text
 
 Finding = tuple[Status, tuple[Diagnostic, ...]]
@@ -98,7 +98,7 @@ class Trial:
             if difference is not None:
                 diagnostic = Diagnostic(
                     kind=DiagnosticKind.EVIDENCE,
-                    what=text("differs", name=item.name, where=difference.path),
+                    what=text("differs", place=_name_place(item.name, difference)),
                     expected=difference.expected,
                     actual=difference.actual,
                     look=text("differs_look" if difference.path else "differs_look_whole"),
@@ -125,6 +125,12 @@ class Trial:
 
     def _measurements(self) -> tuple[Measurement, ...]:
         return tuple(item for item in self.subject.measurements if item.test == self.case.id)
+
+
+def _name_place(name: str, difference: Difference) -> str:
+    """Return what differs, the author's words for it first where there are some."""
+    place = f"{name}{difference.path}"
+    return f"`{difference.label}` ({place})" if difference.label else f"`{place}`"
 
 
 def _find_outcome(run: RunRecord, test: str) -> TestOutcome | None:

@@ -98,6 +98,7 @@ def test_a_hint_can_be_named_or_all_be_shown(checkout: Checkout) -> None:
     assert "Second of three." in checkout.call("hint", "902").out
     everything = checkout.call("hint", "902", "--all")
     assert 3 == everything.out.count("of three.")
+    assert 2 == everything.out.count("of three.\n\nHint ")
     beyond = checkout.call("hint", "902", "4")
     assert (2, "") == (beyond.code, beyond.out)
     assert "Problem 902 has 3 hints" in beyond.err
@@ -116,10 +117,11 @@ def test_what_follows_the_hints_depends_on_what_was_seen(checkout: Checkout) -> 
 
 
 def test_a_number_that_no_hint_has_is_refused_by_name(checkout: Checkout) -> None:
-    """Help's brackets are not part of the name."""
+    """By how many there are; help's brackets are not part of the name."""
     answer = checkout.call("hint", "902", "0")
     assert (2, "") == (answer.code, answer.out)
-    assert "error: N must be a whole number from 1 to 99." in answer.err
+    assert "Problem 902 has 3 hints" in answer.err
+    assert "error: N must be a whole number." in checkout.call("hint", "902", "one").err
 
 
 def test_a_hint_is_wrapped_to_the_terminal(checkout: Checkout) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from samples import MERGE, OWN_FRAME, TESTS, both, outcome, verdict
+from samples import MERGE, OWN_FRAME, RAISED, TESTS, both, outcome, verdict
 from verdicts import GALLERY
 
 from judge.models.status import Status
@@ -151,7 +151,7 @@ def test_the_headline_comes_first(name: str, language: str) -> None:
 
 
 def test_only_the_first_failure_is_shown_in_full() -> None:
-    """The others have one line each; --verbose opens them."""
+    """The others have two lines each; --verbose opens them."""
     assert 1 == show(GALLERY["wrong"]).count("  expected  ")
     assert 3 == show(GALLERY["wrong"], verbose=True).count("  expected  ")
 
@@ -163,11 +163,11 @@ def test_cases_of_one_test_that_passed_share_a_line() -> None:
         for case in ("a", "b", "c")
     ]
     tests = (outcome("test_rounds_up"), *cases, outcome("test_cost", id="t.py::test_cost[x]"))
-    for verbose in (False, True):
-        lines = show(verdict(Status.ACCEPTED, tests), verbose=verbose).split("\n")
-        assert ["✓ A request is rounded up to a multiple of 512", "✓ Pools ×3"] == [
-            line for line in lines if line.startswith("✓")
-        ][:2]
+    lines = show(verdict(Status.ACCEPTED, tests), verbose=True).split("\n")
+    assert ["✓ A request is rounded up to a multiple of 512", "✓ Pools ×3"] == [
+        line for line in lines if line.startswith("✓")
+    ][:2]
+    assert "✓ 5 passed (--verbose lists them)" in show(verdict(Status.ACCEPTED, tests))
 
 
 def test_the_next_step_is_the_readers_own_command() -> None:
@@ -238,6 +238,22 @@ def test_a_failure_that_is_only_optional_does_not_come_first() -> None:
     )
     text = show(verdict(Status.RUNTIME_ERROR, tests))
     assert text.index("pools of their own") < text.index("(optional)")
+
+
+def test_the_failure_that_names_the_verdict_is_shown_in_full() -> None:
+    """Under a verdict *Runtime error* somebody looks for the error, though a mismatch came before it."""
+    text = show(GALLERY["wrong_before_an_error"])
+    first, _, rest = text.partition("The verdict is named after this failure")
+    assert "4194304" in first
+    assert "KeyError" in rest.partition("Also not passed (1)")[0]
+    assert 1 == rest.count("KeyError")
+
+
+def test_a_recursion_is_one_line() -> None:
+    """Twenty equal frames would push what matters off the screen."""
+    text = show(GALLERY["wrong_before_an_error"])
+    assert 1 == text.count(" ×5")
+    assert 1 == text.count(f"{RAISED.frames[-1].file}:{RAISED.frames[-1].line} ")
 
 
 def test_a_crash_is_shown_under_the_test_that_it_happened_in() -> None:

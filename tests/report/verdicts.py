@@ -107,6 +107,18 @@ def runtime_error() -> Verdict:
     )
 
 
+def wrong_before_an_error() -> Verdict:
+    """Return a verdict that is named after a later failure than the first one; it lies deep in a recursion."""
+    frames = RAISED.frames[:1] + RAISED.frames[-1:] * 5
+    tests = (
+        *FIRST_TWO,
+        outcome("test_neighbours_merge", Status.WRONG, MERGE),
+        outcome("test_best_fit", Status.RUNTIME_ERROR, RAISED.model_copy(update={"frames": frames})),
+        outcome("test_cost", Status.WRONG, SNAPSHOT),
+    )
+    return verdict(Status.RUNTIME_ERROR, tests)
+
+
 def timed_out() -> Verdict:
     """Return a verdict on a submission that did not stop."""
     diagnostic = Diagnostic(
@@ -153,7 +165,8 @@ def compile_error() -> Verdict:
         picture=both(*2 * ["    def malloc(self, size, stream=0)\n                                    ^"]),
         frames=(Frame(file=FILE, line=31, function="<module>", code="def malloc(self, size, stream=0)"),),
     )
-    return verdict(Status.COMPILE_ERROR, (), diagnostics=(diagnostic,), total=None)
+    unjudged = Score(name="correctness", weight=1, is_judged=False, note=both("No run.", "没有运行。"))
+    return verdict(Status.COMPILE_ERROR, (), diagnostics=(diagnostic,), scores=(unjudged,), total=None)
 
 
 def not_judged() -> Verdict:
@@ -210,6 +223,7 @@ GALLERY = {
         wrong_snapshot,
         over_budget,
         runtime_error,
+        wrong_before_an_error,
         timed_out,
         crashed,
         no_result,

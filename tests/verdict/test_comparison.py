@@ -60,10 +60,10 @@ def test_a_difference_is_found_at_its_path(expected, actual, path):
 
 
 def test_an_item_is_named_by_its_label():
-    """The label of a list's item stands beside its number."""
+    """The author's words for a list's item come with its number."""
     expected = evidence("a", [[0, 512], [512, 512]], labels=("malloc(1)", "malloc(2)"))
     difference = find_difference(expected, evidence("a", [[0, 512], [1024, 512]]))
-    assert difference == ("[1] malloc(2)[0]", "512", "1024")
+    assert difference == ("[1][0]", "512", "1024", "malloc(2)[0]")
 
 
 def test_a_tolerance_is_the_oracles():
@@ -102,7 +102,7 @@ def test_bfloat16_is_read_as_numbers():
     """Elements of bfloat16 are the upper halves of float32."""
     one, two = (struct.pack("f", value)[2:] for value in (1.0, 2.0))
     left, right = (Tensor(dtype="bfloat16", shape=(1,), data=data) for data in (one, two))
-    assert find_difference(evidence("a", left), evidence("a", right)) == ("[0]", "1.0", "2.0")
+    assert find_difference(evidence("a", left), evidence("a", right)) == ("[0]", "1.0", "2.0", "")
 
 
 def test_a_tensor_of_another_shape_or_dtype_differs():
