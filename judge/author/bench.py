@@ -15,6 +15,7 @@ from judge.models.record import RunPair, RunRecord
 from judge.models.status import Status
 from judge.models.submission import Submission
 from judge.models.verdict import TestVerdict, Verdict
+from judge.runner.nursery import Start, open_nursery, start_interpreter
 from judge.runner.pair import run_pair
 from judge.verdict import settle
 
@@ -33,6 +34,8 @@ class Candidate:
     name: str
     """How tracebacks name it."""
     source: bytes
+    only: tuple[str, ...] = ()
+    """Ids of the tests that it runs; all of them when it is empty."""
 
     def as_submission(self) -> Submission:
         """Return the source as if a learner had handed it in."""
@@ -55,9 +58,11 @@ class Bench:
     device: DeviceChoice
     workers: int
     """Runs at a time."""
+    start: Start = start_interpreter
+    """How a candidate's child comes into being."""
 
     def judge_pair(self, candidate: Candidate, seed: int) -> tuple[RunPair, Verdict]:
-        """Judge a candidate beside a fresh run of the reference."""
+        """Judge a candidate beside a fresh run of the reference, both from nothing."""
         submission = candidate.as_submission()
         pair = run_pair(self.problem, submission, device=self.device, seed=seed)
         return pair, settle(self.problem, submission, pair)
@@ -68,6 +73,12 @@ class Bench:
         """Judge candidates against one run of the reference; the verdicts come in the candidates' order.
 
         Whatever happens, Ctrl-C included, no run is left.
+
+        Args:
+            candidates: what is judged.
+            key: what they are held against.
+            on_done: told of each that is done.
+            to_first_failure: end a run after its first failed test.
         """
         is_abandoned = threading.Event()
         with ThreadPoolExecutor(self.workers) as pool:
@@ -94,15 +105,18 @@ class Bench:
                 raise _Abandoned
 
         submission = candidate.as_submission()
-        pair = run_pair(
-            self.problem,
-            submission,
-            device=self.device,
-            seed=key.seed,
-            oracle=key.oracle,
-            on_progress=heed,
-            stop_at_first_failure=to_first_failure,
-        )
+        with open_nursery(1, self.start) as processes:
+            pair = run_pair(
+                self.problem,
+                submission,
+                device=self.device,
+                seed=key.seed,
+                oracle=key.oracle,
+                on_progress=heed,
+                only=candidate.only,
+                stop_at_first_failure=to_first_failure,
+                processes=processes,
+            )
         return settle(self.problem, submission, pair)
 
 

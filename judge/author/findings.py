@@ -89,7 +89,9 @@ class ProblemReport(Model):
     problem: ProblemName
     findings: tuple[Finding, ...]
     unproven: tuple[Text, ...] = ()
-    """What could not be proven on this machine, or was not tried, and why."""
+    """What could not be proven on this machine, and why."""
+    untried: Text | None = None
+    """What the caller left out."""
     tests: int = 0
     wrong: int = 0
     """Wrong solutions that were judged."""

@@ -27,23 +27,23 @@ class Proof:
     """What other sources are held against; none when the reference can't serve."""
 
 
-def prove_reference(bench: Bench) -> Proof:
-    """Judge the reference twice, each time under a seed of its own and beside another run of itself."""
+def prove_reference(bench: Bench, runs: int = RUNS) -> Proof:
+    """Judge the reference as often, each time under a seed of its own and beside another run of itself."""
     problem = bench.problem
     candidate = Candidate("solution.py", problem.reference.read_bytes())
     first = secrets.randbits(31)
     key = None
-    for seed in range(first, first + RUNS):
-        runs, verdict = bench.judge_pair(candidate, seed)
-        key = key or Key(runs.oracle, seed)
-        silent = find_silent(problem, runs.oracle)
+    for seed in range(first, first + runs):
+        pair_of_runs, verdict = bench.judge_pair(candidate, seed)
+        key = key or Key(pair_of_runs.oracle, seed)
+        silent = find_silent(problem, pair_of_runs.oracle)
         if silent:
             return Proof(tuple(silent))
         if verdict.status not in (Status.ACCEPTED, Status.NOT_JUDGED):
             status = Text(**pair(f"report.status_{verdict.status.value}"))
             what = explain(verdict)
             return Proof((find("reference_refused", problem.reference, status=status, what=what, seed=seed),))
-    assert key is not None  # RUNS is not 0
+    assert key is not None  # there was one at least
     return _weigh_skips(key)
 
 

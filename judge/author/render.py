@@ -130,6 +130,8 @@ class _CheckPage(Page):
         if report.tests:
             counts = {"tests": report.tests, "wrong": report.wrong, "trivial": report.trivial}
             self.add(self.say("tried", **counts, wall_s=f"{report.wall_s:.0f}"), style="dim")
+        if report.untried:
+            self.add(self.ink.read(report.untried), style="dim")
         mutation = report.mutation
         if mutation is not None:
             share = f"{mutation.share:.0%}"

@@ -52,15 +52,34 @@ def read_wrong(problem: Problem) -> tuple[list[WrongSolution], list[Finding]]:
     return solutions, findings
 
 
-def judge_wrong(bench: Bench, solutions: list[WrongSolution], key: Key, on_done: OnDone) -> list[Finding]:
-    """Judge each wrong solution whole, and return what the tests missed."""
-    candidates = [Candidate(solution.path.name, solution.source) for solution in solutions]
+def judge_wrong(
+    bench: Bench, solutions: list[WrongSolution], key: Key, on_done: OnDone, *, named_only: bool = False
+) -> list[Finding]:
+    """Judge each wrong solution, and return what the tests missed.
+
+    Args:
+        bench: where they are judged.
+        solutions: what is judged.
+        key: the reference's run.
+        on_done: told of each that is done.
+        named_only: run only the tests that a solution names.
+    """
+    candidates = [
+        Candidate(solution.path.name, solution.source, _find_named(solution, key) if named_only else ())
+        for solution in solutions
+    ]
     verdicts = bench.judge_all(candidates, key, on_done)
     return [
         finding
         for solution, verdict in zip(solutions, verdicts, strict=True)
         for finding in _examine(solution, verdict, key)
     ]
+
+
+def _find_named(solution: WrongSolution, key: Key) -> tuple[str, ...]:
+    """Return the tests that a solution names and that exist; a name that does not is told after the run."""
+    tests = [case.id for case in key.oracle.tests]
+    return tuple(one for one in solution.catchers if any(is_named(test, one) for test in tests))
 
 
 def _examine(solution: WrongSolution, verdict: Verdict, key: Key) -> Iterator[Finding]:
@@ -94,8 +113,9 @@ def _examine_catcher(solution: WrongSolution, catcher: str, verdict: Verdict, ke
     if caught:
         yield find("wrong_no_diagnostic", path, line=line, name=name, test=catcher)
     elif not _is_skipped(named, key):
-        others = list_failed(verdict)
-        rule = "wrong_not_caught" if others else "wrong_accepted"
+        # A test that did not run has no verdict worth telling.
+        others = [test for test in list_failed(verdict) if test.duration_s is not None]
+        rule = "wrong_not_caught" if others else "wrong_uncaught"
         yield find(rule, path, line=line, name=name, test=catcher, others=_name_some(others))
 
 

@@ -26,7 +26,8 @@ def make_check(session: Session) -> Command:
     metavar = f"[{session.say('cli.problem_metavar')}]..."
     params = [
         click.Argument(["keys"], nargs=-1, metavar=metavar, shell_complete=complete_problem),
-        click.Option(["--no-mutants", "is_quick"], is_flag=True, help=session.say("cli.option_no_mutants")),
+        click.Option(["--no-mutants"], is_flag=True, help=session.say("cli.option_no_mutants")),
+        click.Option(["--quick"], is_flag=True, help=session.say("cli.option_quick")),
         click.Option(
             ["--workers"], type=click.IntRange(1, MAX_WORKERS), metavar="N", help=session.say("cli.option_workers")
         ),
@@ -44,7 +45,8 @@ def make_check(session: Session) -> Command:
 def check(
     session: Session,
     keys: tuple[str, ...],
-    is_quick: bool,
+    no_mutants: bool,
+    quick: bool,
     workers: int | None,
     device: Literal["auto", "cpu", "cuda", "sim"],
     verbose: bool,
@@ -62,7 +64,8 @@ def check(
         report = run_check(
             catalog.problems,
             faults=catalog.faults,
-            mutants=not is_quick,
+            mutants=not no_mutants,
+            quick=quick,
             workers=workers,
             device=device,
             on_progress=_make_progress(show, session) if show else None,

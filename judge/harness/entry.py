@@ -1,6 +1,7 @@
-"""Start of a child process: ``python -I -B entry.py REQUEST_FD REPORT_FD STACK_FD``.
+"""Start of a child process: ``python -I entry.py REQUEST_FD REPORT_FD STACK_FD``.
 
-Reads one request, loads the solution, runs the problem's tests and writes records.
+Reads one request, loads the solution, runs the problem's tests and writes records. ``entry.py serve SOCKET_FD
+DEVICE`` is a fork server instead, whose children do so.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _arguments(request: Request) -> list[str]:
         f"--timeout={request.test_s}",
         "--timeout-method=signal",
         *(["--exitfirst"] if request.stop_at_first_failure else []),
-        request.tests_dir,
+        *(f"{request.tests_dir}/{test}" for test in request.only or ("",)),
     ]
 
 
@@ -230,4 +231,8 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        from judge.harness.forkserver import serve
+
+        serve(int(sys.argv[2]), sys.argv[3], main)
     main(sys.argv[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Request:
     """Clock of importing the solution, in seconds; a cold import of torch is slow."""
     evidence_bytes: int = 64 << 20
     """All evidence of the run together."""
+    only: list[str] = field(default_factory=list)
+    """Ids of the tests to run, without parameters for all cases of one; all tests when it is empty."""
     stop_at_first_failure: bool = False
     """End the run after the first test that fails; a mutant needs no more."""
 

@@ -14,9 +14,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple, Protocol
 
 import judge
 from judge.sandbox.limits import plan_environment, plan_limits
@@ -29,10 +29,64 @@ STOP_S = 2.0
 STACK_BYTES = 64 << 10
 
 
-class Process:
-    """A child's interpreter, under its supervisor, in a private folder: it runs nothing until it is asked."""
+class Ends(NamedTuple):
+    """Descriptors that are the child's: its ends of pipes, and a file."""
 
-    def __init__(self) -> None:
+    request: int
+    report: int
+    stack: int
+    status: int
+    """The supervisor's alone."""
+    stdin: int
+    output: int
+
+
+class Supervisor(Protocol):
+    """The process that a child runs under."""
+
+    def poll(self) -> int | None:
+        """Return ``None`` while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end, for as many seconds; raises ``subprocess.TimeoutExpired``."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send it a signal."""
+
+    def kill(self) -> None:
+        """Kill it."""
+
+
+Start = Callable[[Ends, Path], Supervisor]
+"""Starts a child with those descriptors in a working directory that is also its home."""
+
+
+def start_interpreter(ends: Ends, scratch: Path) -> Supervisor:
+    """Start a supervisor and, under it, an interpreter from nothing."""
+    command = [
+        sys.executable, "-I", "-S", str(SUPERVISOR), str(ends.status), json.dumps(plan_limits()),
+        sys.executable, "-I", str(ENTRY), str(ends.request), str(ends.report), str(ends.stack),
+    ]  # fmt: skip
+    return subprocess.Popen(
+        command,
+        cwd=scratch,
+        env=plan_environment(scratch),
+        stdin=ends.stdin,
+        stdout=ends.output,
+        stderr=subprocess.STDOUT,
+        pass_fds=(ends.request, ends.report, ends.stack, ends.status),
+        start_new_session=True,
+    )
+
+
+class Process:
+    """A child's interpreter, under its supervisor, in a private folder: it runs nothing until it is asked.
+
+    Args:
+        start: how the child comes into being.
+    """
+
+    def __init__(self, start: Start = start_interpreter) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="tacit-"))
         """Removed by :meth:`close`, whatever the child did to it."""
         self.scratch = self.folder / "scratch"
@@ -41,37 +95,23 @@ class Process:
         self._stack: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
         self._is_closed = False
         try:
-            self._start()
+            self._open(start)
         except BaseException:
             _remove(self.folder)
             raise
 
-    def _start(self) -> None:
+    def _open(self, start: Start) -> None:
         request_out, self._request = os.pipe()
         self.report, report_in = os.pipe()
         self.status, status_in = os.pipe()
         stdin_out, self._stdin = os.pipe()
-        stack = self._stack.fileno()
-        command = [
-            sys.executable, "-I", "-S", str(SUPERVISOR), str(status_in), json.dumps(plan_limits()),
-            sys.executable, "-I", str(ENTRY), str(request_out), str(report_in), str(stack),
-        ]  # fmt: skip
+        self.output, output_in = os.pipe()
+        ends = Ends(request_out, report_in, self._stack.fileno(), status_in, stdin_out, output_in)
         try:
-            self._supervisor = subprocess.Popen(
-                command,
-                cwd=self.scratch,
-                env=plan_environment(self.scratch),
-                stdin=stdin_out,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=(request_out, report_in, stack, status_in),
-                start_new_session=True,
-            )
+            self._supervisor = start(ends, self.scratch)
         finally:
-            for descriptor in (request_out, report_in, status_in, stdin_out):
+            for descriptor in (request_out, report_in, status_in, stdin_out, output_in):
                 os.close(descriptor)
-        assert self._supervisor.stdout is not None  # PIPE was asked for
-        self.output = self._supervisor.stdout.fileno()
 
     def ask(self, request: Mapping[str, object]) -> None:
         """Tell the child what to run."""
@@ -111,9 +151,7 @@ class Process:
         if not self.has_ended():
             self.stop()
             self.end()
-        if self._supervisor.stdout is not None:
-            self._supervisor.stdout.close()
-        for descriptor in (self._request, self.report, self.status, self._stdin):
+        for descriptor in (self._request, self.report, self.status, self._stdin, self.output):
             if descriptor >= 0:
                 os.close(descriptor)
         self._stack.close()
@@ -121,12 +159,12 @@ class Process:
 
 
 @contextlib.contextmanager
-def open_nursery(count: int = 2) -> Iterator[tuple[Process, ...]]:
+def open_nursery(count: int = 2, start: Start = start_interpreter) -> Iterator[tuple[Process, ...]]:
     """Start as many interpreters; at the end, whatever happened, no process and no folder of theirs is left."""
     with contextlib.ExitStack() as stack:
         processes: list[Process] = []
         for _ in range(count):
-            process = Process()
+            process = Process(start)
             stack.callback(process.close)
             processes.append(process)
         # Both are asked first and awaited after, so that an interrupt ends both at once.

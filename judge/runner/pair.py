@@ -34,6 +34,7 @@ def run_pair(
     seed: int | None = None,
     on_progress: Progress | None = None,
     oracle: RunRecord | None = None,
+    only: Sequence[str] = (),
     stop_at_first_failure: bool = False,
     processes: Sequence[Process] = (),
     meanwhile: Callable[[], object] | None = None,
@@ -47,6 +48,7 @@ def run_pair(
         seed: of the run; drawn here, after the submission was frozen, when it is not given.
         on_progress: told of the subject's tests as they start and finish.
         oracle: record of an earlier run of the reference under the same seed, to be used again.
+        only: ids of the tests that the subject runs, all cases of one without its parameters; all tests by default.
         stop_at_first_failure: end the subject after its first failed test (mutants only need one).
         processes: of an open nursery, one for each run that is to take place; without them, one is opened here.
         meanwhile: called once, as soon as both runs have been told to begin.
@@ -65,7 +67,8 @@ def run_pair(
             workspace = fill_workspace(process.folder, process.scratch, problem, source)
             shown = submission.shown_path if role == "subject" else "solution.py"
             request = _write_request(role, problem, workspace, shown, device, seed)
-            request["stop_at_first_failure"] = stop_at_first_failure and role == "subject"
+            if role == "subject":
+                request |= {"only": list(only), "stop_at_first_failure": stop_at_first_failure}
             children.append(Child(role, problem.limits, process, request))
         if on_progress is not None:
             on_progress(0, 0, None)

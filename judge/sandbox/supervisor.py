@@ -7,6 +7,8 @@ when the judge dies. At the end it writes one JSON object to STATUS_FD: how the 
 resident memory.
 
 Elsewhere than on Linux there is no subreaper: the child's process group is killed.
+
+A fork server, which has imported what a child needs, calls :func:`supervise` in a copy of itself.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ import os
 import resource
 import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -28,20 +34,35 @@ IS_LINUX = sys.platform == "linux"
 def main(arguments: list[str]) -> int:
     """Run one command under the limits and report its end."""
     status_fd, limits, command = int(arguments[0]), json.loads(arguments[1]), arguments[2:]
-    os.set_inheritable(status_fd, False)
-    judge = os.getppid()
+
+    def start() -> NoReturn:
+        os.execv(command[0], command)
+
+    supervise(status_fd, limits, start, parent=os.getppid())
+    return 0
+
+
+def supervise(status_fd: int, limits: dict[str, int], start: Callable[[], NoReturn], *, parent: int) -> None:
+    """Fork a child, wait for its end, kill what is left of it, and write how it ended.
+
+    Args:
+        status_fd: where to write; the child does not have it.
+        limits: resource limits by name.
+        start: called in the child, under the limits; does not return.
+        parent: the process whose end ends the tree.
+    """
     _become_subreaper()
     stop = _StopRequested()
     child = os.fork()
     if child == 0:
-        _start_child(limits, command)
-    if os.getppid() != judge:
+        os.close(status_fd)
+        _start_child(limits, start)
+    if os.getppid() != parent:
         stop.is_set = True
     status, peak_rss_bytes = _wait(child, stop)
     _kill_descendants(child)
     with contextlib.suppress(OSError):
         os.write(status_fd, json.dumps({"status": status, "peak_rss_bytes": peak_rss_bytes}).encode())
-    return 0
 
 
 class _StopRequested:
@@ -64,7 +85,7 @@ def _become_subreaper() -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def _start_child(limits: dict[str, int], command: list[str]) -> NoReturn:
+def _start_child(limits: dict[str, int], start: Callable[[], NoReturn]) -> NoReturn:
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
@@ -73,9 +94,9 @@ def _start_child(limits: dict[str, int], command: list[str]) -> NoReturn:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         for name, value in limits.items():
             _limit(getattr(resource, name), value)
-        os.execv(command[0], command)
+        start()
     except BaseException as fault:
-        os.write(2, f"supervisor: {command[0]} could not be started: {fault}\n".encode())
+        os.write(2, f"supervisor: the child could not be started: {fault!r}\n".encode())
     os._exit(127)
 
 

@@ -32,6 +32,7 @@ HARNESS_MAY_IMPORT = (
     "judge.harness",
     "judge.devices.sim.install",
     "judge.instruments",
+    "judge.sandbox.supervisor",
 )
 HARNESS_PACKAGES = {
     "pytest",

@@ -28,7 +28,16 @@ def test_a_sound_problem_is_green(problem: Problem) -> None:
     assert (3, 1, 12, None) == (checked.tests, checked.wrong, checked.trivial, checked.mutation)
     assert ("reference", 0, 1) == steps[0]
     assert ("trivial answers", 12, 12) == steps[-1]
+    assert "Not tried: mutants." == checked.untried.en
     assert 0 == report.exit_code
+
+
+def test_a_quick_check_tries_less_and_says_so(problem: Problem) -> None:
+    """One seed, and the named tests: what is left out stands in the report."""
+    (checked,) = run_check([problem], quick=True).problems
+    assert () == checked.findings
+    assert (3, 1, 0, None) == (checked.tests, checked.wrong, checked.trivial, checked.mutation)
+    assert "trivial answers, mutants" in checked.untried.en
 
 
 def test_nothing_runs_against_a_reference_that_is_refused(problem: Problem) -> None:

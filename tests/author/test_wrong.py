@@ -21,6 +21,7 @@ def test_a_wrong_solution_that_is_caught_as_it_says_is_fine(bench: Bench, key: K
     assert [] == findings
     assert [("test_solution.py::test_a_list_is_doubled",)] == [one.catchers for one in solutions]
     assert [] == judge_wrong(bench, solutions, key, ignore)
+    assert [] == judge_wrong(bench, solutions, key, ignore, named_only=True)
 
 
 def test_a_problem_without_wrong_solutions_is_found(problem: Problem) -> None:
@@ -66,6 +67,24 @@ def test_a_wrong_solution_that_is_not_caught_as_it_says_is_found(
     findings = judge_wrong(bench, solutions, key, ignore)
     assert [expected] == brief(findings)
     assert told in findings[0].what.en
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("number + 1", "number * 2", "wrong_uncaught"),
+        ("test_a_list_is_doubled", "test_a_counter_adds_up", "wrong_uncaught"),
+        ("test_a_list_is_doubled", "test_a_list_is_tripled", "wrong_no_such_test"),
+    ],
+    ids=["accepted", "by_another", "no_such_test"],
+)
+def test_the_named_tests_alone_find_most_of_it(
+    bench: Bench, key: Key, ignore: Ignore, old: str, new: str, rule: str
+) -> None:
+    """In a quick check, nothing is said of tests that did not run."""
+    edit(bench.problem.reference_folder / NAME, old, new)
+    solutions, _ = read_wrong(bench.problem)
+    assert [rule] == [one.rule for one in judge_wrong(bench, solutions, key, ignore, named_only=True)]
 
 
 def test_a_name_stands_for_all_its_parameters() -> None:
