@@ -27,6 +27,11 @@ def prepare_device(kind: str) -> None:
         _makers[kind] = lambda: SimulatedInstruments(simulation)
 
 
+def is_prepared(kind: str) -> bool:
+    """Return whether the device was put under torch in this process."""
+    return kind in _makers
+
+
 def open_watch(kind: str) -> Watch:
     """Return a context manager that watches the device.
 

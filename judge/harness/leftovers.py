@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from types import ModuleType
 
@@ -70,6 +71,30 @@ class Process:
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def forget_last_exception() -> None:
+    """Let go of the exception that pytest keeps for a debugger."""
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        vars(sys).pop(name, None)
+
+
+def release_locals(fault: BaseException) -> None:
+    """Let go of what the functions held that an exception went through: a failed test's tensors are no other's.
+
+    Exception and frames hold each other, until the next search for garbage.
+    """
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [fault]
+    while pending:
+        one = pending.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        traceback.clear_frames(one.__traceback__)
+        pending += [one.__cause__, one.__context__]
+        if isinstance(one, BaseExceptionGroup):
+            pending += one.exceptions
 
 
 def restore_torch() -> None:

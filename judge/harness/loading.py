@@ -46,7 +46,8 @@ def load_solution(source: bytes, stub: str, sources: Sources, *, shown_path: str
     linecache.cache[sources.learner] = (len(source), None, lines, sources.learner)
     code, warned = compile_source(lines, sources.learner, shown_path)
     module = ModuleType(MODULE)
-    module.__spec__ = ModuleSpec(MODULE, None, origin=file)
+    # The name in tracebacks, which may differ from ``__file__``.
+    module.__spec__ = ModuleSpec(MODULE, None, origin=file, loader_state=sources.learner)
     module.__file__ = file
     sys.modules[MODULE] = module
     try:

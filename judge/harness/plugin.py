@@ -21,7 +21,7 @@ from judge.harness.binding import BINDING, Binding, draw_seed
 
 if TYPE_CHECKING:
     from judge.harness.evidence import Evidence
-    from judge.harness.expect import Expect
+    from judge.harness.expect_device import DeviceExpect
     from judge.harness.measurement import Measure
     from judge.instruments.instruments import Watch
 
@@ -134,7 +134,9 @@ def _device(config: pytest.Config) -> str:
     if DEVICE not in config.stash:
         import torch
 
-        has_cuda = torch.cuda.is_available()
+        from judge.harness.device import is_prepared
+
+        has_cuda = torch.cuda.is_available() and not is_prepared("sim")
         config.stash[DEVICE] = found = "cuda" if has_cuda else "sim" if config.stash.get(WANTS_DEVICE, False) else "cpu"
         if found == "sim":
             from judge.harness.device import prepare_device
@@ -196,11 +198,11 @@ def watch(request: pytest.FixtureRequest) -> Callable[[], Watch]:
 
 
 @pytest.fixture(scope="session")
-def expect() -> Expect:
+def expect() -> DeviceExpect:
     """Comparisons that explain themselves."""
-    from judge.harness.expect import Expect
+    from judge.harness.expect_device import DeviceExpect
 
-    return Expect()
+    return DeviceExpect()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from judge.harness.clock import Clock, TimeIsUp
 from judge.harness.diagnosis import Escape, Finding, diagnose, diagnose_timeout
 from judge.harness.diagnostic import diagnostic, text
 from judge.harness.frames import Sources, Trace
-from judge.harness.leftovers import Process, restore_torch, seed_everything
+from judge.harness.leftovers import Process, forget_last_exception, release_locals, restore_torch, seed_everything
 from judge.harness.marks import read_case
 from judge.harness.printed import Printed
 from judge.harness.properties import Search, SearchEnded
@@ -122,6 +122,7 @@ class Recorder:
         return result
 
     def _restore(self, item: pytest.Item) -> None:
+        forget_last_exception()
         self._process.restore()
         restore_torch()
         seed_everything(self._seed, item.nodeid)
@@ -208,6 +209,7 @@ class Recorder:
         outcome = "passed"
         if call.excinfo is not None:
             self._keep(call.excinfo.value)
+            release_locals(call.excinfo.value)
             outcome = "failed"
         message = self._finding.diagnostic["what"]["en"] if self._finding and outcome == "failed" else None
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, message, call.when)  # type: ignore[arg-type]  # pytest's literals

@@ -95,6 +95,12 @@ class Watch:
         """Highest ``torch.cuda.memory_allocated()`` in the block."""
         return self.observation.peak_allocated_bytes
 
+    def draw(self) -> dict[str, str]:
+        """Return what ran when as a small drawing, for the ``picture`` of a failure."""
+        from judge.instruments.drawing import draw_timeline
+
+        return draw_timeline(self.observation)
+
     @property
     def places(self) -> list[dict[str, str | int]]:
         """Lines of the syncs, as ``measure("syncs", …, places=seen.places)`` takes them."""

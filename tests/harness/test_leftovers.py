@@ -99,6 +99,41 @@ def test_printing_is_heard_again(report: Report) -> None:
     assert "heard\n" == report.outcome("test_says")["output"]
 
 
+HOLDER_SOLUTION = """
+import gc, weakref
+gc.disable()
+known = []
+
+
+class Block:
+    pass
+
+
+def fail():
+    block = Block()
+    known.append(weakref.ref(block))
+    try:
+        return block.missing
+    except AttributeError as fault:
+        raise ValueError("no") from fault
+
+
+def count():
+    return sum(one() is not None for one in known)
+"""
+HOLDER_TESTS = """
+    def test_fails(solution): solution.fail()
+    def test_counts(solution, evidence): evidence.exact("alive", solution.count())
+"""
+
+
+def test_a_failed_test_holds_nothing(tmp_path: Path) -> None:
+    """What it had in hand is gone before the next test, which may measure memory."""
+    report = run_child(tmp_path, HOLDER_SOLUTION, HOLDER_TESTS, stub="")
+    assert ["runtime_error", "accepted"] == list(report.statuses.values())
+    assert [0] == [record["value"] for record in report.of_kind("evidence")]
+
+
 TORCH_SOLUTION = """
 import torch
 torch.set_default_dtype(torch.float64)

@@ -35,7 +35,7 @@ from typing import Any, NoReturn  # noqa: E402
 
 from judge.harness.channel import Channel, hide_descriptor  # noqa: E402
 from judge.harness.inspected.report import Reporter  # noqa: E402
-from judge.harness.inspected.script import Script, run_script  # noqa: E402
+from judge.harness.inspected.script import Script, end_at_sigterm, run_script  # noqa: E402
 from judge.instruments.instruments import Instruments  # noqa: E402
 
 PR_SET_PDEATHSIG = 1
@@ -59,6 +59,7 @@ def main(arguments: list[str]) -> NoReturn:
     try:
         reporter = Reporter(channel, _install(options), wants_snapshot=options["wants_snapshot"])
         reporter.start()
+        end_at_sigterm()
     except Exception as fault:
         channel.send("fault", what=f"{type(fault).__name__}: {fault}")
         os._exit(3)

@@ -68,6 +68,7 @@ class Reporter:
         with contextlib.suppress(ValueError):
             # Not in the main thread when os._exit was called elsewhere.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         with self._lock:
             try:
                 snapshot = self._instruments.dump_snapshot() if self._wants_snapshot else None
@@ -174,4 +175,4 @@ def _dump_race(race: Race) -> dict[str, Any]:
 
 
 def _dump_touch(touch: Touch) -> dict[str, Any]:
-    return {"op": touch.op, "site": touch.site, "stream": touch.stream}
+    return {"op": touch.op, "site": touch.site, "stream": touch.stream, "variable": touch.variable}

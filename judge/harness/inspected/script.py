@@ -15,6 +15,28 @@ from typing import Any
 from judge.harness.inspected.ending import describe_exception, describe_exit, describe_syntax, strip_frames
 from judge.harness.inspected.report import Reporter
 
+TERMINATED = 128 + signal.SIGTERM
+
+
+class Terminated(SystemExit):
+    """SIGTERM came: the script unwinds, and what was seen is reported."""
+
+
+def end_at_sigterm() -> None:
+    """Let SIGTERM, which would end the process on the spot, end the script as Ctrl-C does.
+
+    A script's own handler takes its place. A forked copy, such as a worker that loads data, ends as it always does.
+    """
+    owner = os.getpid()
+
+    def end(number: int, _: types.FrameType | None) -> None:
+        if os.getpid() != owner:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        raise Terminated(TERMINATED)
+
+    signal.signal(signal.SIGTERM, end)
+
 
 @dataclass(frozen=True)
 class Script:
@@ -54,6 +76,9 @@ def run_script(script: Script, reporter: Reporter) -> int:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         exec(script.code, vars(module))
+    except Terminated as ending:
+        reporter.error = describe_exception(ending, "interrupted") | {"type": "SIGTERM", "message": ""}
+        return TERMINATED
     except SystemExit as ending:
         return _exit(ending, reporter)
     except KeyboardInterrupt as ending:
