@@ -68,10 +68,23 @@ def check(
             quick=quick,
             workers=workers,
             device=device,
-            on_progress=_make_progress(show, session) if show else None,
+            on_progress=_make_progress(show, session) if show else _make_log(session),
         )
     outlet.draw(lambda console: render_check(report, console, session.language, verbose=verbose))
     return report.exit_code
+
+
+def _make_log(session: Session) -> Callable[[Problem, Text, int, int], None]:
+    """Return what writes a line as each step begins: a log has no line that could be replaced."""
+    begun: set[tuple[int, str]] = set()
+
+    def tell(problem: Problem, step: Text, _done: int, _count: int) -> None:
+        if (problem.number, step.en) not in begun:
+            begun.add((problem.number, step.en))
+            words = step.in_language(session.language)
+            outlet.tell(session.say("cli.check_step", problem=problem.name, step=words))
+
+    return tell
 
 
 def _make_progress(show: Callable[[str], None], session: Session) -> Callable[[Problem, Text, int, int], None]:

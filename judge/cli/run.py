@@ -21,6 +21,7 @@ from judge.locale.paths import show_path
 from judge.models.status import Status
 
 if TYPE_CHECKING:
+    from judge.models.conditions import DeviceChoice
     from judge.models.problem import Problem
     from judge.models.submission import Submission
     from judge.models.verdict import Verdict
@@ -79,10 +80,13 @@ def judge(session: Session, key: str, file: Path | None, options: Options) -> in
     # The children's interpreters load while the judge loads its own models and reads the problem.
     with open_nursery() as processes:
         problem = session.find(key)
+        from judge.devices.choice import choose
+
+        device = choose(problem, options.device)
         path = _find_file(problem, choose_file(key, file), options, session)
         from judge.runner.submission import freeze
 
-        verdict = _settle(problem, freeze(path), options, session, processes)
+        verdict = _settle(problem, freeze(path), device, options, session, processes)
     if options.junit is not None:
         _write_junit(verdict, options.junit, session)
     if options.json:
@@ -110,13 +114,16 @@ def _find_file(problem: Problem, named: Path | None, options: Options, session: 
 
 
 def _settle(
-    problem: Problem, submission: Submission, options: Options, session: Session, processes: Sequence[Process]
+    problem: Problem,
+    submission: Submission,
+    device: DeviceChoice,
+    options: Options,
+    session: Session,
+    processes: Sequence[Process],
 ) -> Verdict:
     """Run the submission and return the verdict; the attempt is on record before anything runs."""
-    from judge.devices.choice import choose
     from judge.runner.pair import run_pair
 
-    device = choose(problem, options.device)
     path, digest = submission.shown_path, submission.sha256
     attempt = session.ask_store(lambda log: log.begin(problem.number, problem.slug, path, digest), None)
     try:

@@ -8,6 +8,7 @@ from traceback import FrameSummary
 from typing import Any
 
 from judge.harness.channel import Sink
+from judge.harness.diagnostic import Words, as_text
 
 MOST_PLACES = 50
 
@@ -25,7 +26,12 @@ class Measure:
         self._test = test
 
     def __call__(
-        self, name: str, value: float, unit: str = "", places: Iterable[Mapping[str, Any] | FrameSummary] = ()
+        self,
+        name: str,
+        value: float,
+        unit: str = "",
+        places: Iterable[Mapping[str, Any] | FrameSummary] = (),
+        look: Words | None = None,
     ) -> None:
         """Record one figure.
 
@@ -34,6 +40,7 @@ class Measure:
             value: a finite number.
             unit: unit for the report.
             places: lines that the figure counts, as frame summaries or as mappings with the fields of a frame.
+            look: what to look at when the figure is over its budget.
 
         Raises:
             ValueError: the value is no finite number.
@@ -41,7 +48,8 @@ class Measure:
         if type(value) not in (int, float) or not math.isfinite(value):
             raise ValueError(f"measure({name!r}) was given {value!r}, which is no finite number")
         shown = [_place(place) for place, _count in zip(places, range(MOST_PLACES), strict=False)]
-        self._sink.send("measurement", test=self._test, name=name, value=float(value), unit=unit, places=shown)
+        fields: dict[str, Any] = {"value": float(value), "unit": unit, "places": shown, "look": as_text(look)}
+        self._sink.send("measurement", test=self._test, name=name, **fields)
 
 
 def _place(place: Mapping[str, Any] | FrameSummary) -> dict[str, Any]:

@@ -132,6 +132,8 @@ class Measurement(Model):
     unit: str = ""
     places: tuple[Frame, ...] = ()
     """Lines that the figure counts, for example of each host wait."""
+    look: Text | None = None
+    """What to look at when it is over its budget."""
 
 
 class EndKind(StrEnum):

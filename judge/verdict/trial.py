@@ -13,6 +13,9 @@ from judge.verdict.ending import text
 
 Finding = tuple[Status, tuple[Diagnostic, ...]]
 
+FIGURES = ("syncs", "memory_bytes", "time_ratio")
+"""Measurements that feed a score."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -115,10 +118,11 @@ class Trial:
             if not figure.value <= budget:
                 diagnostic = Diagnostic(
                     kind=DiagnosticKind.BUDGET,
-                    what=text("over_budget", name=name),
+                    what=_say_over_budget(name),
                     expected=f"≤ {budget:g} {figure.unit}".rstrip(),
                     actual=f"{figure.value:g} {figure.unit}".rstrip(),
                     frames=figure.places,
+                    look=figure.look,
                 )
                 return Status.WRONG, (diagnostic,)
         return Status.ACCEPTED, ()
@@ -131,6 +135,11 @@ def _name_place(name: str, difference: Difference) -> str:
     """Return what differs, the author's words for it first where there are some."""
     place = f"{name}{difference.path}"
     return f"`{difference.label}` ({place})" if difference.label else f"`{place}`"
+
+
+def _say_over_budget(name: str) -> Text:
+    figure = text(f"figure_{name}") if name in FIGURES else Text(en=f"`{name}`", zh=f"`{name}`")
+    return Text(en=text("over_budget", name=figure.en).en, zh=text("over_budget", name=figure.zh).zh)
 
 
 def _find_outcome(run: RunRecord, test: str) -> TestOutcome | None:

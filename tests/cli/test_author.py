@@ -19,8 +19,15 @@ def pack(tmp_path: Path) -> Path:
 def test_a_sound_problem_is_green(checkout: Checkout) -> None:
     """Exit 0, in the author's language."""
     answer = checkout.call("check", "901", "--no-mutants", "--lang", "zh")
-    assert (0, "") == (answer.code, answer.err)
+    assert 0 == answer.code
     assert "901 把每个数翻倍" in answer.out
+    assert "901_double：敷衍解" == answer.err.splitlines()[-1]
+
+
+def test_a_log_shows_how_far_a_check_has_come(checkout: Checkout) -> None:
+    """Minutes without a word look like a hang; one line a step is enough."""
+    answer = checkout.call("check", "901", "--quick")
+    assert ["901_double: reference", "901_double: stub", "901_double: wrong solutions"] == answer.err.splitlines()
 
 
 def test_a_broken_problem_makes_check_fail(checkout: Checkout, tmp_path: Path) -> None:
@@ -28,7 +35,7 @@ def test_a_broken_problem_makes_check_fail(checkout: Checkout, tmp_path: Path) -
     broken = tmp_path / "other" / "problems" / "903_broken"
     broken.mkdir(parents=True)
     answer = checkout.call("check", "--no-mutants", "--problems", tmp_path / "other")
-    assert (1, "") == (answer.code, answer.err)
+    assert 1 == answer.code
     assert "903_broken" in "".join(answer.out.split())
     named = checkout.call("check", "903", "--problems", tmp_path / "other")
     assert (3, "") == (named.code, named.out)

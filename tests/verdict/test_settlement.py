@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from judge.models.base import Text
 from judge.models.record import DiagnosticKind, End, EndKind
 from judge.models.status import Status, worst
 from tests.verdict import records as r
@@ -190,6 +191,17 @@ def test_a_busy_machine_blames_nobody():
         verdict = r.judged(r.run(tests=cases, outcomes=outcomes), oracle)
         assert [test.status for test in verdict.tests] == [Status.ACCEPTED, Status.NOT_JUDGED]
         assert verdict.status == Status.NOT_JUDGED
+
+
+def test_an_author_may_say_why_a_figure_is_over_its_budget():
+    """The sentence comes with the figure; the figure's name is in the reader's language."""
+    look = {"en": "Is it launched one by one?", "zh": "是逐个启动的吗？"}
+    cases = (r.case("a"), r.case("b", budget={"time_ratio": 4.0}))
+    oracle = r.run("oracle", tests=cases, measurements=(r.figure("b", 1.0),))
+    slow = r.figure("b", 8.0).model_copy(update={"look": Text(**look)})
+    (found,) = r.judged(r.run(measurements=(slow,)), oracle).tests[1].diagnostics
+    assert ("Over the budget: time", "超出预算：时间") == (found.what.en, found.what.zh)
+    assert look == found.look.model_dump()
 
 
 def test_a_figure_that_is_nan_is_over_its_budget():

@@ -33,6 +33,8 @@ def end_at_sigterm() -> None:
         if os.getpid() != owner:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
+        # It often comes twice, to the group and to the script itself: the second must not break off the unwinding.
+        signal.signal(number, signal.SIG_IGN)
         raise Terminated(TERMINATED)
 
     signal.signal(signal.SIGTERM, end)
