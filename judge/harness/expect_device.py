@@ -155,7 +155,8 @@ def _draw_races(races: Sequence[Race], language: str) -> str:
     for race in races[:MOST_SHOWN]:
         for side in (race.first, race.second):
             lines.append(f"{side.op}  {side.stream}  {_tell_place(side)[language]}")
-        lines.append(f"  {race.missing[language]}")
+        if _is_own(race.first) and _is_own(race.second):
+            lines.append(f"  {race.missing[language]}")  # else it would name a line of the test
     return "\n".join(lines)
 
 

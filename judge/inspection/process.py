@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,10 @@ POLL_S = 0.05
 STACK_BYTES = 64 << 10
 LAST_INTERRUPT = 3
 """Ctrl-C's after which a script that goes on is killed; the first ones are its own to handle."""
+GRACE_S = 3.0
+"""How long a script may go on after SIGTERM. Who sends that kills us too before long."""
+HELD = (signal.SIGINT, signal.SIGTERM)
+STDERR = 2
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,14 @@ class Ran:
     stack: str
     """Python stack that was written at a crash."""
     interrupts: int
-    """How often the user asked for an end."""
+    """How often the user asked for an end, by Ctrl-C."""
+    is_terminated: bool = False
+    """Whether somebody asked for an end by SIGTERM: a time limit, or a machine that shuts down."""
 
 
-def run_script(file: str, arguments: Sequence[str], *, device: str, wants_snapshot: bool) -> Ran:
+def run_script(
+    file: str, arguments: Sequence[str], *, device: str, wants_snapshot: bool, has_stdout: bool = True
+) -> Ran:
     """Run a script under the instruments and return what it sent.
 
     It shares standard streams, directory and process group with us, so that it can read the keyboard, and Ctrl-C
@@ -48,6 +57,7 @@ def run_script(file: str, arguments: Sequence[str], *, device: str, wants_snapsh
         arguments: its own.
         device: ``cuda`` or ``sim``.
         wants_snapshot: whether it sends its memory snapshot.
+        has_stdout: whether standard output is the script's; if not, it prints to standard error.
     """
     reader = ReportReader()
     options = json.dumps({"device": device, "wants_snapshot": wants_snapshot})
@@ -57,25 +67,27 @@ def run_script(file: str, arguments: Sequence[str], *, device: str, wants_snapsh
             process = subprocess.Popen(
                 [sys.executable, str(ENTRY), str(report_in), str(stack.fileno()), options, file, *arguments],
                 pass_fds=(report_in, stack.fileno()),
+                stdout=None if has_stdout else STDERR,
             )
         finally:
             os.close(report_in)
         try:
-            interrupts = _watch(process, report_out, reader)
+            end = _watch(process, report_out, reader)
         finally:
             os.close(report_out)
             if process.poll() is None:
                 process.kill()
                 process.wait()
         stack.seek(0)
-        return Ran(reader, process.returncode, stack.read(STACK_BYTES).decode("utf-8", "backslashreplace"), interrupts)
+        text = stack.read(STACK_BYTES).decode("utf-8", "backslashreplace")
+        return Ran(reader, process.returncode, text, end.interrupts, end.is_terminated)
 
 
-def _watch(process: subprocess.Popen[bytes], descriptor: int, reader: ReportReader) -> int:
-    """Read until the process has ended, and then what is left; return the number of interrupts."""
+def _watch(process: subprocess.Popen[bytes], descriptor: int, reader: ReportReader) -> _Requests:
+    """Read until the process has ended, and then what is left; return how its end was asked for."""
     os.set_blocking(descriptor, False)
-    interrupts = 0
-    with _interrupts_held(), selectors.DefaultSelector() as selector:
+    requests = _Requests(process)
+    with _signals_held(), selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
         while process.poll() is None:
             if selector.get_map() and selector.select(POLL_S):
@@ -84,12 +96,12 @@ def _watch(process: subprocess.Popen[bytes], descriptor: int, reader: ReportRead
             elif not selector.get_map():
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(POLL_S)
-            interrupts += _pass_interrupt_on(process)
-            if interrupts >= LAST_INTERRUPT:
-                process.kill()
+            requests.meet()
         # A forked copy may hold the pipe open: what is there now is all that is waited for.
         _drain(descriptor, reader)
-    return interrupts
+        # One that reached the script first may have come to us while it ended.
+        requests.meet()
+    return requests
 
 
 def _drain(descriptor: int, reader: ReportReader) -> bool:
@@ -102,27 +114,46 @@ def _drain(descriptor: int, reader: ReportReader) -> bool:
 
 
 @contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C from ending us: it ends the script, and the report is still to come."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _signals_held() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM from ending us: they end the script, and the report is still to come."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _pass_interrupt_on(process: subprocess.Popen[bytes]) -> int:
-    """Return 1 if an interrupt came. The terminal's reached the script too; any other is passed on."""
-    if not hasattr(signal, "sigtimedwait"):  # macOS
-        if signal.SIGINT not in signal.sigpending():
-            return 0
-        signal.sigwait({signal.SIGINT})
-        return 1
-    info = signal.sigtimedwait({signal.SIGINT}, 0)
-    if info is None:
-        return 0
-    # From a process, as by kill: only the terminal signals the whole group, and the kernel has no process id.
-    if info.si_pid != 0:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
-    return 1
+class _Requests:
+    """Signals that ask for the end of a script."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._patience_ends_s = float("inf")
+        self.interrupts = 0
+        self.is_terminated = False
+
+    def meet(self) -> None:
+        """Take the signals that have come, pass them on, and kill a script that goes on in spite of them."""
+        for number, sender in self._take():
+            if number == signal.SIGINT:
+                self.interrupts += 1
+            elif not self.is_terminated:
+                self.is_terminated = True
+                self._patience_ends_s = time.monotonic() + GRACE_S
+            # The terminal signals the whole group, and the kernel has no process id; a process, as by kill, may not.
+            if sender != 0:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.send_signal(number)
+        if self.interrupts >= LAST_INTERRUPT or time.monotonic() > self._patience_ends_s:
+            self._process.kill()
+
+    @staticmethod
+    def _take() -> Iterator[tuple[signal.Signals, int]]:
+        """Yield each signal that is pending, and the process that sent it, 0 for the terminal."""
+        if not hasattr(signal, "sigtimedwait"):  # macOS
+            for number in signal.sigpending() & set(HELD):
+                signal.sigwait({number})
+                yield signal.Signals(number), 0 if number == signal.SIGINT else -1
+            return
+        while (info := signal.sigtimedwait(HELD, 0)) is not None:
+            yield signal.Signals(info.si_signo), info.si_pid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,8 @@ from typing import Literal
 from judge.devices.sim.sites import Site
 
 Engine = Literal["sm", "h2d", "d2h"]
+WaitKey = tuple[Site, str, str]
+"""What makes waits the same: line, kind and call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,11 @@ class Sync:
     is_seen_by_debug_mode: bool = True
     """Whether ``torch.cuda.set_sync_debug_mode`` tells of it."""
 
+    @property
+    def key(self) -> WaitKey:
+        """What makes it the same wait as another."""
+        return self.site, self.kind, self.call
+
 
 @dataclass(frozen=True, slots=True)
 class Touch:
@@ -39,6 +47,8 @@ class Touch:
     site: Site
     stream: str
     """Name of the stream it ran on, ``host`` for the host itself."""
+    variable: str | None = None
+    """The user's own name for that stream, where one was in sight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class DeviceSpan:
     started_us: float
     ended_us: float
     launched_us: float | None
-    """Host time of its launch; unknown inside a graph's replay on real CUDA."""
+    """Host time of its launch, where it is known; the nodes of a graph's replay share it."""
     site: Site
 
 
@@ -102,14 +112,49 @@ class StreamTime:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The repeating part of a program."""
+    """The repeating part of a program; figures of one repetition are medians."""
 
     count: int
     """How often it repeats."""
     launches: int
-    """Launches in one repetition (the median)."""
+    """Launches by the host in one repetition; a graph's replay is one."""
+    kernels: int
+    """Kernels that ran in one repetition, those of replayed graphs included."""
+    works: int
+    """Kernels and copies in one repetition."""
     site: Site
     """A line that is reached once in each repetition."""
+    starts_us: tuple[float, ...]
+    """Host time of the first launch of each repetition."""
+    ends_us: tuple[float, ...]
+    """Host time of the first launch after each repetition; infinite where there is none."""
+    period_us: float
+    """Host time from one repetition to the next."""
+    waited_us: float
+    """Host time that passed in one repetition in waits that repeat (the mean: not every one has to wait)."""
+    busy_us: float
+    """Time in which the device ran the work of one repetition."""
+    turnaround_us: float
+    """Device time from the first work of one repetition to the first of the next."""
+
+    @property
+    def host_us(self) -> float:
+        """Host time of one repetition without its waits."""
+        return max(self.period_us - self.waited_us, 0.0)
+
+    @property
+    def idle(self) -> float:
+        """Share of a repetition in which nothing ran on the device, 0 to 1."""
+        return max(1 - self.busy_us / self.turnaround_us, 0.0) if self.turnaround_us > 0 else 0.0
+
+    def is_within(self, at_us: float) -> bool:
+        """Return whether a moment of the host lies in one of the repetitions."""
+        return self.find(at_us) is not None
+
+    def find(self, at_us: float) -> int | None:
+        """Return the number of the repetition that a moment of the host lies in, from 0; ``None`` between them."""
+        number = bisect_right(self.starts_us, at_us) - 1
+        return number if number >= 0 and at_us < self.ends_us[number] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +173,10 @@ class Timeline:
     """Time in which work of two streams or more ran at once."""
     launches: int
     """Launches by the host; a graph's replay is one."""
+    kernels: int
+    """Kernels that ran, those of replayed graphs included."""
+    copies: int
+    """Copies between host and device."""
     step: Step | None
     """The repeating part, where one can be told."""
 
@@ -187,7 +236,15 @@ class Observation:
             started_us=self.started_us,
             stopped_us=self.stopped_us,
             launches=self.launches,
+            dropped_spans=self.dropped_spans,
         )
+
+    @cached_property
+    def repeated(self) -> frozenset[WaitKey]:
+        """Which waits belong to the steps: they took place in two of them or more."""
+        from judge.instruments.repeated import find_repeated
+
+        return find_repeated(self.syncs, self.timeline.step)
 
     @property
     def makespan_us(self) -> float:

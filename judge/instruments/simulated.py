@@ -42,6 +42,7 @@ class SimulatedInstruments:
         self._started_us = machine.clock.host_us
         self._first_wait = len(machine.ledger.waits)
         self._first_kernel = machine.dropped_kernels + len(machine.kernels)
+        machine.shadow.forget_known()
         self._first_race = len(machine.shadow.races)
         self._first_launch = machine.launches
         if self._meter is not None:
@@ -124,4 +125,4 @@ def _as_race(race: SimRace) -> Race:
 
 
 def _as_touch(touch: SimTouch) -> Touch:
-    return Touch(touch.op, Site(touch.file, touch.line, ""), touch.stream)
+    return Touch(touch.op, Site(touch.file, touch.line, ""), touch.stream, touch.variable)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from judge.instruments.intervals import Interval, merge, sweep, total
+from judge.instruments.launches import gather_launches
 from judge.instruments.observation import DeviceSpan, StreamTime, Sync, Timeline
 from judge.instruments.steps import find_step
 
-Interval = tuple[float, float]
-
 
 def measure_timeline(
-    spans: Sequence[DeviceSpan], syncs: Sequence[Sync], *, started_us: float, stopped_us: float, launches: int
+    spans: Sequence[DeviceSpan],
+    syncs: Sequence[Sync],
+    *,
+    started_us: float,
+    stopped_us: float,
+    launches: int,
+    dropped_spans: int = 0,
 ) -> Timeline:
     """Return the figures of the time between two moments of the host's clock.
 
@@ -21,6 +27,7 @@ def measure_timeline(
         started_us: host time of the start.
         stopped_us: host time of the stop; device work may end later.
         launches: by the host, those of dropped spans included.
+        dropped_spans: work that is known by its number only; it is taken for kernels.
     """
     end_us = max([stopped_us, *(span.ended_us for span in spans)])
     makespan_us = max(end_us - started_us, 0.0)
@@ -37,38 +44,7 @@ def measure_timeline(
         device_idle_us=max(makespan_us - busy_us, 0.0),
         overlap_us=overlap_us,
         launches=launches,
-        step=find_step([span.site for span in spans]),
+        kernels=dropped_spans + sum(span.engine == "sm" for span in spans),
+        copies=sum(span.engine != "sm" for span in spans),
+        step=find_step(gather_launches(spans), syncs),
     )
-
-
-def merge(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return the union of intervals as disjoint ones, by their start."""
-    merged: list[Interval] = []
-    for low, high in sorted(intervals):
-        if merged and low <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
-        elif high > low:
-            merged.append((low, high))
-    return merged
-
-
-def total(intervals: Iterable[Interval]) -> float:
-    """Return the length of disjoint intervals together."""
-    return sum(high - low for low, high in intervals)
-
-
-def sweep(rows: Iterable[Iterable[Interval]]) -> tuple[float, float]:
-    """Return how long at least one row is busy, and how long at least two are.
-
-    Args:
-        rows: disjoint intervals of each row.
-    """
-    edges = sorted(edge for row in rows for low, high in row for edge in ((low, 1), (high, -1)))
-    busy_us = overlap_us = last_us = 0.0
-    depth = 0
-    for at_us, change in edges:
-        busy_us += (at_us - last_us) * (depth >= 1)
-        overlap_us += (at_us - last_us) * (depth >= 2)
-        depth += change
-        last_us = at_us
-    return busy_us, overlap_us

@@ -12,6 +12,7 @@ SCHEMA_VERSION: Literal[1] = 1
 
 Count = Annotated[int, Field(ge=0)]
 Microseconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class SyncLine(Model):
@@ -29,6 +30,10 @@ class SyncLine(Model):
     """How often the host waited there."""
     stream: str
     """Stream that was waited for; empty for the whole device."""
+    waited_us: Microseconds
+    """Host time that passed there in all; 0 where the work was done already."""
+    per_step: Share | None
+    """How often in one step, on average; null for a wait outside the steps, or where no steps are told."""
 
 
 class RaceSide(Model):
@@ -42,6 +47,8 @@ class RaceSide(Model):
     """From 1; 0 where no line of the user's could be told."""
     stream: str
     """Stream that it ran on; `host` for the host."""
+    variable: str | None
+    """The script's own name for that stream, where it has one."""
 
 
 class RaceLine(Model):
@@ -64,6 +71,30 @@ class StreamLine(Model):
     busy_us: Microseconds
 
 
+class StepFigures(Model):
+    """The repeating part of the script; figures of one step are medians."""
+
+    count: Annotated[int, Field(ge=1)]
+    """How many steps there are."""
+    file: str
+    """Of a line that every step comes to once; relative to the working directory where it lies below it."""
+    line: Count
+    launches: Count
+    """By the host, in one step; a graph's replay is one."""
+    kernels: Count
+    """That ran in one step, those of replayed graphs included."""
+    period_us: Microseconds
+    """Host time from one step to the next."""
+    host_us: Microseconds
+    """Part of it in which the host worked."""
+    waited_us: Microseconds
+    """Part of it in which the host waited for the device, on average."""
+    busy_us: Microseconds
+    """Time in which the device ran the work of one step."""
+    turnaround_us: Microseconds
+    """Device time from the first work of one step to the first of the next."""
+
+
 class TimelineFigures(Model):
     """Times in microseconds, virtual ones on the simulated device."""
 
@@ -75,6 +106,18 @@ class TimelineFigures(Model):
     """In the order of their first use."""
     device_idle_us: Microseconds
     """Time of the makespan in which nothing ran on the device."""
+    overlap_us: Microseconds
+    """Time in which work of two streams or more ran at once."""
+    launches: Count
+    """By the host; a graph's replay is one."""
+    kernels: Count
+    """That ran, those of replayed graphs included."""
+    copies: Count
+    """Between host and device."""
+    step: StepFigures | None
+    """The repeating part of the script, where one can be told."""
+    limit: Literal["host", "waits", "device"] | None
+    """What the script's speed depends on, where the figures bear it: what the host does, its waits, or the device."""
 
 
 class MemoryLine(Model):

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from judge.report.ink import Ink
 from judge.report.page import Page
+from judge.report.phrases import tell
 from judge.report.wrapping import crop
 
 LABEL_WIDTH = 14
@@ -38,6 +39,13 @@ def add_chart(page: Page, rows: Iterable[Row], start: float, end: float) -> None
         pad = " " * (LABEL_WIDTH - cell_len(label))
         signs = "".join(_sign(share, ink) for share in fill(row.intervals, start, end, columns))
         page.add_line(Text(f"  {label}{pad} ").append(signs.rstrip(), row.style))
+
+
+def add_legend(page: Page) -> None:
+    """Write what the signs stand for."""
+    ink = page.ink
+    signs = [sign if ink.can_show(sign) else plain for _, sign, plain in SHADES]
+    page.add(tell(ink, "legend", most=signs[0], some=signs[1], little=signs[2]), style="dim", indent=2)
 
 
 def count_columns(page: Page) -> int:

@@ -1,4 +1,4 @@
-"""The timeline as a Chrome trace: streams as threads, arrows from each launch to its work. Opens in Perfetto."""
+"""The timeline as a Chrome trace: streams as threads, an arrow from each launch to its work. Opens in Perfetto."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from judge.instruments.observation import DeviceSpan, Observation, Sync
+from judge.devices.sim.sites import Site
+from judge.instruments.launches import Launch, gather_launches
+from judge.instruments.observation import DeviceSpan, Observation
 
 HOST, DEVICE = 1, 2
 """Process ids."""
 HOST_THREAD = 1
+REPLAY = "graph replay"
 LEAST_US = 0.001
 """A slice without a length would not be shown, and could hold no arrow."""
 
@@ -39,7 +42,7 @@ def _name(kind: str, process: int, thread: int, name: str) -> Event:
 
 
 def _describe_host(seen: Observation) -> Iterator[Event]:
-    """Yield the waits; launches follow with their work."""
+    """Yield the waits; launches follow with their arrows."""
     for sync in seen.syncs:
         yield {
             "ph": "X",
@@ -49,39 +52,40 @@ def _describe_host(seen: Observation) -> Iterator[Event]:
             "tid": HOST_THREAD,
             "ts": sync.started_us - seen.started_us,
             "dur": max(sync.waited_us, LEAST_US),
-            "args": {"kind": sync.kind, "stream": sync.stream, "at": _place(sync)},
+            "args": {"kind": sync.kind, "stream": sync.stream, "at": _place(sync.site)},
         }
 
 
 def _describe_device(seen: Observation) -> Iterator[Event]:
     threads = {stream.name: number for number, stream in enumerate(seen.timeline.streams, 1)}
-    for number, span in enumerate(seen.spans):
-        start_us = span.started_us - seen.started_us
+    for span in seen.spans:
         yield {
             "ph": "X",
             "cat": "kernel" if span.engine == "sm" else span.engine,
             "name": span.name,
             "pid": DEVICE,
             "tid": threads[span.stream],
-            "ts": start_us,
+            "ts": span.started_us - seen.started_us,
             "dur": max(span.ended_us - span.started_us, LEAST_US),
-            "args": {"at": _place(span)},
+            "args": {"at": _place(span.site)},
         }
-        if span.launched_us is not None:
-            yield from _describe_launch(span, number, threads[span.stream], seen.started_us)
+    for number, launch in enumerate(gather_launches(seen.spans)):
+        first = min(launch.spans, key=lambda span: span.started_us)
+        if first.launched_us is not None:
+            yield from _describe_launch(launch, first, number, threads[first.stream], seen.started_us)
 
 
-def _describe_launch(span: DeviceSpan, number: int, thread: int, started_us: float) -> Iterator[Event]:
-    """Yield the launch on the host and the arrow from it to the work."""
-    assert span.launched_us is not None  # the caller has looked
-    at_us = span.launched_us - started_us
-    host = {"pid": HOST, "tid": HOST_THREAD}
-    yield {"ph": "X", "cat": "launch", "name": span.name, "ts": at_us - LEAST_US, "dur": LEAST_US, **host}
+def _describe_launch(launch: Launch, first: DeviceSpan, number: int, thread: int, started_us: float) -> Iterator[Event]:
+    """Yield a launch on the host, one for a whole replay, and the arrow from it to the first of its work."""
+    at_us = launch.at_us - started_us - LEAST_US
+    host = {"pid": HOST, "tid": HOST_THREAD, "ts": at_us}
+    name = REPLAY if launch.is_replay else first.name
+    arguments = {"at": _place(launch.site), "kernels": launch.kernels, "copies": len(launch.spans) - launch.kernels}
+    yield {"ph": "X", "cat": "launch", "name": name, "dur": LEAST_US, "args": arguments, **host}
     arrow = {"cat": "launch", "name": "launch", "id": number}
-    yield {"ph": "s", "ts": at_us - LEAST_US, **arrow, **host}
-    start_us = span.started_us - started_us
-    yield {"ph": "f", "bp": "e", "ts": start_us, "pid": DEVICE, "tid": thread, **arrow}
+    yield {"ph": "s", **arrow, **host}
+    yield {"ph": "f", "bp": "e", "ts": first.started_us - started_us, "pid": DEVICE, "tid": thread, **arrow}
 
 
-def _place(item: Sync | DeviceSpan) -> str:
-    return f"{os.path.relpath(item.site.file)}:{item.site.line}" if item.site.line else "?"
+def _place(site: Site) -> str:
+    return f"{os.path.relpath(site.file)}:{site.line}" if site.line else "?"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from judge.instruments.observation import Race, Touch
 from judge.report.ink import Ink
 from judge.report.page import Page
-from judge.report.waits import add_place, tell
+from judge.report.phrases import add_place, tell
 
 KINDS = (
     "read_after_write",
@@ -19,6 +19,8 @@ KINDS = (
     "host_write_early",
     "stale_graph_input",
 )
+VALUES = ("input", "output", "memory")
+"""Whose value a second look shows."""
 MAX_RACES = 20
 HOST = "host"
 
@@ -32,7 +34,7 @@ def add_races(page: Page, races: Sequence[Race]) -> None:
     for race in shown:
         _add_race(page, race)
     if len(races) > len(shown):
-        page.add(tell(page.ink, "more_lines", count=len(races) - len(shown)), style="dim", indent=2)
+        page.add(tell(page.ink, "more_races", count=len(races) - len(shown)), style="dim", indent=2)
 
 
 def _add_race(page: Page, race: Race) -> None:
@@ -45,7 +47,8 @@ def _add_race(page: Page, race: Race) -> None:
     page.add(ink.clean(race.advice[ink.language]), indent=4, lead=tell(ink, "advice"), lead_style="green")
     for look in race.looks:
         values = {"op": ink.line(look.op), "saw": ink.line(look.saw), "could": ink.line(look.could)}
-        page.add(tell(ink, "look", element=look.element, **values), indent=4)
+        name = look.what if look.what in VALUES else "memory"
+        page.add(tell(ink, f"look_{name}", element=look.element, **values), indent=4)
 
 
 def _name_kind(ink: Ink, kind: str) -> str:
@@ -56,8 +59,11 @@ def _name_kind(ink: Ink, kind: str) -> str:
 def _add_side(page: Page, which: str, touch: Touch) -> None:
     ink = page.ink
     add_place(page, touch.site.file, touch.site.line, lead="  ")
-    figures = {"which": tell(ink, which), "op": ink.line(touch.op)}
+    figures = {"which": tell(ink, which), "op": ink.line(touch.op), "stream": ink.line(touch.stream)}
     if touch.stream == HOST:
-        page.add(tell(ink, "race_side_host", **figures), style="dim", indent=6)
+        name = "race_side_host"
+    elif touch.variable is None or touch.variable == touch.stream:
+        name = "race_side"
     else:
-        page.add(tell(ink, "race_side", stream=ink.line(touch.stream), **figures), style="dim", indent=6)
+        name, figures["variable"] = "race_side_named", ink.line(touch.variable)
+    page.add(tell(ink, name, **figures), style="dim", indent=6)

@@ -1,4 +1,4 @@
-"""What ``inspect`` found, on a terminal: waits, races, the timeline, and who held the memory."""
+"""What ``inspect`` found, on a terminal: the conclusion, waits, races, the timeline, and who held the memory."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from judge.instruments.observation import Observation
-from judge.instruments.timeline import merge
+from judge.instruments.intervals import merge
+from judge.instruments.observation import Observation, Step
 from judge.models.inspection import ScriptError
-from judge.report.chart import Row, add_chart, count_columns
+from judge.report.chart import Row, add_chart, add_legend, count_columns
+from judge.report.closing import Outcome, add_closing
+from judge.report.conclusion import add_conclusion
+from judge.report.ends import add_end, name_end
 from judge.report.hazards import add_races
 from judge.report.ink import Ink
 from judge.report.page import Page
+from judge.report.phrases import add_place, format_us, name_place, tell
 from judge.report.summary import format_figure
 from judge.report.terminal import MAX_WIDTH
-from judge.report.waits import add_place, add_syncs, format_us, tell
+from judge.report.waits import add_syncs
 
 MAX_OWNERS = 10
 """Lines that are named as holders of memory."""
@@ -26,7 +30,14 @@ LEAST_OWNER = 0.01
 
 
 def render(
-    seen: Observation, error: ScriptError | None, console: Console, language: str, *, script: str, is_whole: bool
+    seen: Observation,
+    error: ScriptError | None,
+    console: Console,
+    language: str,
+    *,
+    script: str,
+    is_whole: bool,
+    outcome: Outcome,
 ) -> None:
     """Print the report.
 
@@ -37,33 +48,34 @@ def render(
         language: ``"en"`` or ``"zh"``; English where the encoding has no Chinese.
         script: the file, as the user named it.
         is_whole: whether the script's process reported to its end.
+        outcome: what became of the options.
     """
     ink = Ink(language, console.encoding, Path.cwd())
     page = Page(ink, min(console.width, MAX_WIDTH))
     _add_headline(page, seen, error, script)
-    _add_error(page, error, is_whole=is_whole)
+    if error is not None:
+        add_end(page, error, is_whole=is_whole)
     if seen.device_name:
-        add_syncs(page, seen.syncs)
-        add_races(page, seen.races)
-        _add_timeline(page, seen)
-        _add_memory(page, seen)
-        for note in seen.notes:
-            page.gap()
-            page.add(tell(ink, f"note_{note}"), lead="! ", lead_style="yellow")
+        _add_findings(page, seen)
+    add_closing(page, outcome, has_failed=error is not None)
     for line in page.lines:
         console.print(line, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
+def _add_findings(page: Page, seen: Observation) -> None:
+    add_conclusion(page, seen)
+    add_syncs(page, seen)
+    add_races(page, seen.races)
+    _add_timeline(page, seen)
+    _add_memory(page, seen)
+    for note in seen.notes:
+        page.gap()
+        page.add(tell(page.ink, f"note_{note}"), lead="! ", lead_style="yellow")
+
+
 def _add_headline(page: Page, seen: Observation, error: ScriptError | None, script: str) -> None:
     ink = page.ink
-    found = []
-    if seen.syncs:
-        found.append(tell(ink, "found_syncs", count=len(seen.syncs)))
-    if seen.races:
-        found.append(tell(ink, "found_races", count=len(seen.races)))
-    is_clean = not found and error is None
-    text = tell(ink, "comma").join(found) if found else tell(ink, "clean")
-    status = f"{ink.glyph('passed' if is_clean else 'failed')} {text}" if found or is_clean else ink.glyph("failed")
+    status, is_clean = _name_status(ink, seen, error)
     name = ink.line(seen.device_name.removeprefix("NVIDIA "))
     device = tell(ink, f"device_{seen.device}", device=name) if name else ""
     title = f"{ink.line(script)}  {device}".rstrip()
@@ -78,20 +90,20 @@ def _add_headline(page: Page, seen: Observation, error: ScriptError | None, scri
     page.rule()
 
 
-def _add_error(page: Page, error: ScriptError | None, *, is_whole: bool) -> None:
-    ink = page.ink
+def _name_status(ink: Ink, seen: Observation, error: ScriptError | None) -> tuple[str, bool]:
+    """Return what was found in a few words, and whether it is nothing. Waits of the set-up are no fault."""
+    step = seen.timeline.step
+    counted = [s for s in seen.syncs if step is None or (s.key in seen.repeated and step.is_within(s.started_us))]
+    found = []
+    if counted:
+        found.append(tell(ink, "n_waits" if step is None else "n_step_waits", count=len(counted)))
+    if seen.races:
+        found.append(tell(ink, "n_races", count=len(seen.races)))
     if error is not None:
-        first_line = next(iter(error.message.splitlines()), "")
-        figures = {"type": ink.line(error.type), "message": ink.line(first_line)}
-        is_text = error.kind == "exit" and not error.message.lstrip("-").isdigit()
-        name = "exit_text" if is_text else error.kind
-        page.add(tell(ink, f"error_{name}", **figures).rstrip(" :："), style="red")
-        if error.file is not None:
-            add_place(page, error.file, error.line or 0)
-        if error.kind == "syntax":
-            page.add(tell(ink, "never_ran"), style="dim")
-    if not is_whole:
-        page.add(tell(ink, "partial"), style="yellow")
+        found.append(name_end(ink, error))
+    if found:
+        return f"{ink.glyph('failed')} {tell(ink, 'comma').join(found)}", False
+    return f"{ink.glyph('passed')} {tell(ink, 'clean_steps' if seen.syncs else 'clean')}", True
 
 
 def _add_timeline(page: Page, seen: Observation) -> None:
@@ -109,23 +121,37 @@ def _add_timeline(page: Page, seen: Observation) -> None:
     else:
         page.heading(tell(ink, "timeline_heading", **figures))
     add_chart(page, _make_rows(seen, ink), start_us, end_us)
-    page.add(
-        tell(
-            ink,
-            "figures",
-            idle=f"{100 * timeline.idle:.0f}",
-            overlap=f"{100 * timeline.overlap:.0f}",
-            host=format_us(timeline.host_us),
-            launches=timeline.launches,
-        ),
-        indent=2,
-    )
+    add_legend(page)
+    _add_figures(page, seen)
+    page.add(tell(ink, f"time_{seen.device}"), style="dim", indent=2)
+
+
+def _add_figures(page: Page, seen: Observation) -> None:
+    """Write idle time, overlap, launches and the steps."""
+    ink, timeline = page.ink, seen.timeline
+    parts = [tell(ink, "idle", idle=f"{100 * timeline.idle:.0f}")]
+    if len(timeline.streams) > 1:
+        parts.append(tell(ink, "overlap", overlap=f"{100 * timeline.overlap:.0f}"))
+    parts.append(tell(ink, "host_at_work", host=format_us(timeline.host_us)))
+    page.add(tell(ink, "comma").join(parts), indent=2)
+    counts = [tell(ink, "n_launches", count=timeline.launches), tell(ink, "n_kernels", count=timeline.kernels)]
+    if timeline.copies:
+        counts.append(tell(ink, "n_copies", count=timeline.copies))
+    page.add(tell(ink, "run_counts", counts=tell(ink, "comma").join(counts)), indent=2)
     if timeline.step is not None:
-        step = timeline.step
-        place = f"{ink.path(step.site.file)}:{step.site.line}"
-        page.add(tell(ink, "step", count=step.count, launches=step.launches, place=place), indent=2)
-    if seen.device == "sim":
-        page.add(tell(ink, "virtual_time"), style="dim", indent=2)
+        _add_step(page, timeline.step)
+
+
+def _add_step(page: Page, step: Step) -> None:
+    ink = page.ink
+    counts = [tell(ink, "n_launches", count=step.launches), tell(ink, "n_kernels", count=step.kernels)]
+    if step.works > step.kernels:
+        counts.append(tell(ink, "n_copies", count=step.works - step.kernels))
+    place = name_place(ink, step.site.file, step.site.line)
+    page.add(tell(ink, "step", count=step.count, place=place, counts=tell(ink, "comma").join(counts)), indent=2)
+    period_us = max(step.period_us, step.turnaround_us)
+    figures = {"period": period_us, "host": step.host_us, "waited": step.waited_us, "busy": step.busy_us}
+    page.add(tell(ink, "step_times", **{name: format_us(value) for name, value in figures.items()}), indent=2)
 
 
 def _make_rows(seen: Observation, ink: Ink) -> list[Row]:

@@ -15,10 +15,10 @@ from tests.inspection.scripts import JUDGE, WAITING, Answer, call, environment, 
 WAIT = "import torch; torch.zeros(3, device='cuda').sum().item()\n"
 
 ENDS = {
-    "syntax": ("x = 1\nif x\n    pass\n", "no Python program: SyntaxError: expected ':'", "script.py:2"),
-    "null": ("x = 1\n\0", "no Python program: SyntaxError", None),
-    "status": (WAIT + "raise SystemExit(3)\n", "ended itself with status 3", "script.py:2"),
-    "at once": (WAIT + "import os\nos._exit(4)\n", "ended itself with status 4 (os._exit)", None),
+    "syntax": ("x = 1\nif x\n    pass\n", "✗ no Python program", "script.py:2"),
+    "null": ("x = 1\n\0", "✗ no Python program", None),
+    "status": (WAIT + "raise SystemExit(3)\n", "exit status 3", "script.py:2"),
+    "at once": (WAIT + "import os\nos._exit(4)\n", "The script ended itself, by os._exit.", None),
     "signal": (WAIT + "import ctypes, time\ntime.sleep(1)\nctypes.string_at(0)\n", "killed by SIGSEGV", "script.py:4"),
     "killed": (WAIT + "import os\nos.kill(os.getpid(), 9)\n", "killed by SIGKILL", None),
 }
@@ -54,7 +54,9 @@ def test_a_script_s_exception_is_shown_as_its_own(tmp_path: Path) -> None:
     plain = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert [line.strip() for line in plain.stderr.splitlines()] == [line.strip() for line in answer.err.splitlines()]
     assert 1 == answer.code
+    assert "✗ raised KeyError" in answer.out
     assert "script.py:4" in answer.out
+    assert "KeyError: 'x'" not in answer.out
     error = read_json(tmp_path / "out.json")["error"]
     assert ("exception", "KeyError", "script.py", 4) == tuple(error[key] for key in ("kind", "type", "file", "line"))
 
@@ -95,17 +97,53 @@ def test_control_c_gives_the_report_so_far(count: int, tmp_path: Path) -> None:
     assert [3] == [sync["count"] for sync in found["syncs"]]
 
 
+@pytest.mark.parametrize("is_stubborn", [False, True], ids=["obeys", "goes on"])
+def test_sigterm_gives_the_report_so_far(is_stubborn: bool, tmp_path: Path) -> None:
+    """A time limit of CI's sends it: the script unwinds as by Ctrl-C, or is killed soon, and 143 is the status."""
+    stubborn = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" if is_stubborn else ""
+    loop = (
+        "import time\ntime.sleep(1)\nprint('go', flush=True)\ntry:\n    time.sleep(99)\nfinally:\n    print('over')\n"
+    )
+    (tmp_path / "script.py").write_text(WAITING + stubborn + loop, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, str(JUDGE), "inspect", "--device", "sim", "script.py", "--json", "out.json"],
+        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert "go\n" in iter(process.stdout.readline, "")
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert (143, "") == (process.returncode, err)
+    assert "Interrupted by SIGTERM" in out
+    assert is_stubborn != ("over" in out.splitlines())
+    found = read_json(tmp_path / "out.json")
+    assert ("interrupted", "SIGTERM") == (found["error"]["kind"], found["error"]["type"])
+    assert [3] == [sync["count"] for sync in found["syncs"]]
+
+
+def test_a_sigterm_of_the_script_s_own_is_its_failure(tmp_path: Path) -> None:
+    """Nobody has asked us for an end; and its workers end by SIGTERM as they always did."""
+    fork = "import os, signal, time\nif not (child := os.fork()):\n    time.sleep(99)\nos.kill(child, 15)\n"
+    source = fork + "print('worker', os.waitpid(child, 0)[1])\nos.kill(os.getpid(), 15)\ntime.sleep(9)\n"
+    answer = inspect(tmp_path, source)
+    assert 1 == answer.code
+    assert "worker 15" in answer.out
+    assert "✗ killed by SIGTERM" in answer.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ((), "FILE"),
-        (("none.py",), "There is no file none.py"),
+        (("none.py",), "There is no file none.py. Give the path of a Python script"),
         ((".",), "is no file"),
         (("script.py", "--fail-on", "speed"), "does not know speed"),
         (("script.py", "--json", "no/such/out.json"), "no/such/out.json can't be written"),
         (("script.py", "--device", "tpu"), "--device"),
+        (("script.py", "--snapshot", "-"), "Name a file: --snapshot memory.pickle"),
+        (("script.py", "--trace", "-", "--json", "-"), "Name a file for the other one"),
     ],
-    ids=["nothing", "no file", "folder", "condition", "output", "device"],
+    ids=["nothing", "no file", "folder", "condition", "output", "device", "snapshot", "two outputs"],
 )
 def test_wrong_usage_runs_nothing(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     """One line, exit status 2."""

@@ -6,10 +6,14 @@ import json
 import pickle
 from pathlib import Path
 
+import pytest
 from jsonschema import Draft202012Validator
 
+from judge.cli.inspect import _write_file
+from judge.cli.session import Session
+from judge.errors import JudgeFault
 from judge.report.inspection_schema import inspection_schema
-from tests.inspection.scripts import Inspected, inspect, read_json
+from tests.inspection.scripts import WAITING, Inspected, inspect, read_json
 
 SURROUNDINGS = """
 import os, sys, threading, atexit
@@ -44,24 +48,45 @@ def test_the_script_has_its_own_surroundings(tmp_path: Path) -> None:
 
 
 def test_everything_behind_two_dashes_is_the_script_s(tmp_path: Path) -> None:
-    """A script may have options of the same names; ``--json -`` takes the report's place behind what it prints."""
-    mine = "import sys; print(sys.argv[1:])"
-    answer = inspect(tmp_path, mine, "--json", "-", "--", "--json", "a", "--device", "b")
-    first, _, rest = answer.out.partition("\n")
-    assert "['--json', 'a', '--device', 'b']" == first
-    assert 1 == json.loads(rest)["schema_version"]
+    """A script may have options of the same names; ``--json -`` leaves standard output to the JSON alone."""
+    mine = "import sys, os; print(sys.argv[1:]); os.system('echo from below')\n" + WAITING
+    answer = inspect(tmp_path, mine, "--fail-on", "syncs", "--json", "-", "--", "--json", "a", "--device", "b")
+    assert 1 == json.loads(answer.out)["schema_version"]
+    assert {"['--json', 'a', '--device', 'b']", "from below"} <= set(answer.err.splitlines())
+    assert (1, "--fail-on struck: 3 host waits.") == (answer.code, answer.err.splitlines()[-1])
+
+
+def test_the_trace_may_go_to_standard_output(tmp_path: Path) -> None:
+    """No file is made that is called ``-``."""
+    answer = inspect(tmp_path, "print('mine')\n" + WAITING, "--trace", "-")
+    assert "traceEvents" in json.loads(answer.out)
+    assert "mine" in answer.err.splitlines()
+    assert ["script.py"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_why_a_file_could_not_be_written_is_told_in_the_reader_s_language(tmp_path: Path) -> None:
+    """The system speaks its own only."""
+    with pytest.raises(JudgeFault, match="写入失败：它是一个目录"):
+        _write_file(Session("zh", "judge"), tmp_path, b"")
 
 
 def test_waits_are_told_by_line(waiting: Inspected) -> None:
     """The report shows the line, how often, and what to write instead; the JSON follows its schema."""
     assert "script.py:6  print(x.sum().item())" in waiting.answer.out
-    assert "Tensor.item, 3 times" in waiting.answer.out
+    assert "Tensor.item, once a step" in waiting.answer.out
+    assert "✓ --fail-on races did not strike." == waiting.answer.out.splitlines()[-1]
+    assert "Written: out.json, trace.json, memory.pickle" == waiting.answer.out.splitlines()[-2]
     found = read_json(waiting.folder / "out.json")
     Draft202012Validator(inspection_schema()).validate(found)
     expected = {
         "kind": "item", "call": "Tensor.item", "file": "script.py", "line": 6, "count": 3, "stream": "default",
+        "per_step": 1.0,
     }  # fmt: skip
-    assert [expected] == found["syncs"]
+    (sync,) = found["syncs"]
+    assert 0 < sync.pop("waited_us")
+    assert expected == sync
+    step = found["timeline"]["step"]
+    assert ("script.py", 5, 3) == (step["file"], step["line"], step["count"])
     assert (1, "sim", [], None) == (found["schema_version"], found["device"], found["races"], found["error"])
     assert ["default"] == [stream["name"] for stream in found["timeline"]["streams"]]
     assert ("script.py", 3) == tuple(found["memory"]["by_site"][0][key] for key in ("file", "line"))
@@ -97,6 +122,8 @@ def test_the_snapshot_is_pytorch_s(waiting: Inspected) -> None:
 def test_chinese_is_spoken_too(waiting_in_chinese: Inspected) -> None:
     """The report is whole in Chinese, and the JSON is the same."""
     out = waiting_in_chinese.answer.out
-    assert "主机等待：1 行代码共 3 次" in out
+    assert "各步中的主机等待：1 行代码共 3 次" in out
+    assert "✗ --fail-on 触发：3 次主机等待。" == out.splitlines()[-1]
     assert "模拟 CUDA 设备（H200 配置）" in out
     assert "host" not in out.lower().replace("script.py", "")
+    assert "Written" not in out

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from judge.devices.sim.sites import Site
+from judge.instruments.intervals import merge, sweep
 from judge.instruments.observation import DeviceSpan, StreamTime, Sync, Timeline
-from judge.instruments.timeline import measure_timeline, merge, sweep
+from judge.instruments.timeline import measure_timeline
 
 SITE = Site("script.py", 1, "main")
 
@@ -69,3 +70,12 @@ def test_nothing_at_all_has_figures_too() -> None:
     """No division by nothing."""
     timeline = measure()
     assert (0.0, 0.0, 0.0, ()) == (timeline.makespan_us, timeline.idle, timeline.overlap, timeline.streams)
+
+
+def test_kernels_and_copies_are_counted_apart() -> None:
+    """Work that was dropped is known by its number."""
+    copy = DeviceSpan("copy", "default", "h2d", 0, 1, -1, SITE)
+    timeline = measure_timeline(
+        [copy, span("default", 1, 2)], (), started_us=0.0, stopped_us=5.0, launches=9, dropped_spans=7
+    )
+    assert (9, 8, 1) == (timeline.launches, timeline.kernels, timeline.copies)

@@ -127,6 +127,17 @@ def test_a_trace_is_cut_to_what_the_host_called_meanwhile() -> None:
     )
 
 
+def test_a_launch_is_one_that_made_the_device_work() -> None:
+    """A graph's replay is one, however many nodes it has; what goes into a capture is none."""
+    calls = [
+        runtime("cudaLaunchKernel", 5, 2, 1),
+        runtime("cudaLaunchKernel", 8, 2, 2),
+        runtime("cudaGraphLaunch", 15, 2, 3),
+    ]
+    works = [copy("Memcpy DtoD (Device -> Device)", 40 + at, number, 8) for at, number in enumerate((1, 3, 3, 3))]
+    assert 2 == read_trace({"traceEvents": [*calls, *works]}).count_launches()
+
+
 def test_a_warning_that_comes_late_belongs_to_the_call_that_waited() -> None:
     """PyTorch holds warnings back until it returns: by then the call has ended, and others of the line may follow."""
     trace = read_trace({"traceEvents": [runtime("cudaStreamSynchronize", 12, 30)]})

@@ -79,8 +79,9 @@ class Trace:
         ]
 
     def count_launches(self) -> int:
-        """Return how often the host launched something."""
-        return sum(call.name in LAUNCHING for call in self.calls)
+        """Return how often the host launched something: a graph's replay is one, what goes into a capture is none."""
+        worked = {work.correlation for work in self.works}
+        return sum(call.name in LAUNCHING and call.correlation in worked for call in self.calls)
 
     def cut(self, start_us: float, end_us: float) -> Trace:
         """Return what the host called between two moments, and the device work of those calls."""
