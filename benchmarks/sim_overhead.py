@@ -24,6 +24,7 @@ CALLS = {
     "view": 1,
     "add in place, 8 x 8": 1,
     "mm, 64 x 64": 1,
+    "mm, 512 x 512, bfloat16": 1,
     "zeros and free, 4 KiB": 1,
     "layer norm, linear, GELU, linear, add": 5,
     "add, 8 x 8, three streams in turn": 1,
@@ -192,11 +193,13 @@ class Cases:
 
         x, y = (torch.ones(8, 8, device=self._device) for _ in range(2))
         a, b = (torch.ones(64, 64, device=self._device) for _ in range(2))
+        c, d = (torch.ones(512, 512, device=self._device, dtype=torch.bfloat16) for _ in range(2))
         singles: dict[str, Callable[[], object]] = {
             "add, 8 x 8": lambda: x + y,
             "view": lambda: x.view(64),
             "add in place, 8 x 8": lambda: x.add_(y),
             "mm, 64 x 64": lambda: a @ b,
+            "mm, 512 x 512, bfloat16": lambda: c @ d,
             "zeros and free, 4 KiB": lambda: torch.zeros(1024, device=self._device),
         }
         return singles[name]

@@ -23,11 +23,13 @@ def choose(problem: Problem, requested: Requested = "auto") -> DeviceChoice:
     The driver is asked only by ``cuInit`` and ``cuDeviceGetCount``; no context is created.
 
     Raises:
-        UsageError: ``cuda`` was asked for and no CUDA device answers.
+        UsageError: ``cuda`` was asked for and no CUDA device answers, or ``cpu`` for a problem that needs CUDA.
     """
     if problem.device is DeviceNeed.NONE:
         return DeviceChoice(kind="none", why=_text("no_device_code"))
     if requested == "cpu":
+        if problem.device is DeviceNeed.CUDA:
+            raise _refuse("cpu_not_enough", number=problem.number)
         return DeviceChoice(kind="cpu", why=_text("cpu_asked"))
     return choose_for_script(requested)
 
@@ -44,12 +46,15 @@ def choose_for_script(requested: Literal["auto", "cuda", "sim"]) -> DeviceChoice
     if obstacle is None:
         return DeviceChoice(kind="cuda", why=_text("cuda_asked" if requested == "cuda" else "cuda_found"))
     if requested == "cuda":
-        language = choose_language(sys.argv[1:])
-        raise UsageError(
-            _text("cuda_missing", detail=obstacle).in_language(language),
-            remedy=_text("cuda_missing_remedy").in_language(language),
-        )
+        raise _refuse("cuda_missing", detail=obstacle)
     return DeviceChoice(kind="sim", why=_text("no_cuda", detail=obstacle))
+
+
+def _refuse(name: str, *, detail: Text | None = None, **values: object) -> UsageError:
+    """Return an error whose remedy stands beside its text."""
+    language = choose_language(sys.argv[1:])
+    text = _text(name, detail=detail) if detail is not None else Text(**pair(f"devices.{name}", **values))
+    return UsageError(text.in_language(language), remedy=_text(f"{name}_remedy").in_language(language))
 
 
 def _text(name: str, *, detail: Text | None = None) -> Text:

@@ -56,6 +56,17 @@ def test_what_is_always_there_can_be_asked_for(obstacle, kind):
     assert f"--device {kind}" in chosen.why.en
 
 
+@pytest.mark.parametrize("need", [DeviceNeed.ANY, DeviceNeed.CUDA], ids=["any", "cuda"])
+def test_the_cpu_is_refused_where_it_can_not_do(need):
+    """A problem that needs CUDA is not run into failing tests."""
+    if need is DeviceNeed.ANY:
+        assert "cpu" == choice.choose(problem(device=need), "cpu").kind
+    else:
+        with pytest.raises(UsageError, match="needs CUDA, real or simulated") as caught:
+            choice.choose(problem(device=need), "cpu")
+        assert "Leave --device out, or give --device sim." == caught.value.remedy
+
+
 @pytest.mark.gpu
 def test_a_real_gpu_answers():
     """On a machine with a GPU the driver answers, and no context is created by asking."""

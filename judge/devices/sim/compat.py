@@ -18,11 +18,13 @@ NEEDED = (
     "_C._DisableTorchDispatch", "_C._ForceDispatchKeyGuard", "_C._autograd._get_sequence_nr",
     "_C._construct_storage_from_data_pointer", "_C._current_autograd_node", "_C._current_graph_task_id",
     "_C._dispatch_has_kernel_for_dispatch_key", "_C._dispatch_tls_local_exclude_set",
-    "_C._dispatch_tls_local_include_set", "_C._group_tensors_by_device_and_dtype", "_C._pop_torch_dispatch_stack",
+    "_C._dispatch_tls_local_include_set", "_C._get_cudnn_sdp_enabled", "_C._get_deterministic_algorithms_warn_only",
+    "_C._get_flash_sdp_enabled", "_C._get_math_sdp_enabled", "_C._get_mem_efficient_sdp_enabled",
+    "_C._get_sdp_priority_order", "_C._group_tensors_by_device_and_dtype", "_C._pop_torch_dispatch_stack",
     "_C._push_on_torch_dispatch_stack", "_tensor_str._str", "_tensor_str._str_intern",
     "amp.autocast_mode.autocast.__enter__", "autograd._engine_run_backward", "autograd.graph._engine_run_backward",
-    "overrides._get_current_function_mode_stack", "serialization._package_registry",
-     "utils.flop_counter.flop_registry",
+    "ops.aten._fused_rms_norm", "overrides._get_current_function_mode_stack", "serialization._package_registry",
+    "utils.flop_counter.flop_registry",
 )  # fmt: skip
 """Names below ``torch`` without which nothing works; surfaces look after the rest themselves."""
 
@@ -113,6 +115,18 @@ def _infer(_: Simulation) -> bool:
     return made.is_cuda and made.tolist() == [[2.0, 2.0, 2.0]]
 
 
+def _fuse(simulation: Simulation) -> bool:
+    """Attention and a norm in half precision, with gradients: one launch each way, beside the one that makes ones."""
+    functional: Any = torch.nn.functional
+    before = simulation.machine.launches
+    query = torch.ones(1, 1, 2, 8, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    mixed: Any = functional.scaled_dot_product_attention(
+        functional.rms_norm(query, (8,)), query.detach(), query.detach()
+    )
+    mixed.backward(query.detach())
+    return bool(simulation.machine.launches == before + 5) and mixed.tolist() == query.tolist()
+
+
 def _decide(_: Simulation) -> bool:
     return torch.cov(torch.eye(3, device="cuda")).is_cuda and not torch.cov(torch.eye(3)).is_cuda
 
@@ -129,6 +143,7 @@ _CHECKS: dict[str, Callable[[Simulation], bool]] = {
     "memory is freed": _free,
     "gradients arrive": _differentiate,
     "inference mode": _infer,
+    "composites are fused": _fuse,
     "composites know their side": _decide,
     "waits are seen": _wait,
 }

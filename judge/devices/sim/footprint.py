@@ -35,6 +35,7 @@ class Footprint:
         self.by_site: dict[Site, int] = {}
         """Bytes of the live blocks that each line asked for."""
         self._owners: dict[int, tuple[Site, int]] = {}
+        self._former: dict[int, Site] = {}
         self._meters: list[PeakMeter] = []
         self._at_peak: list[PeakMeter] = []
         self._allocated_bytes = 0
@@ -89,6 +90,7 @@ class Footprint:
         if self._at_peak:
             self._write_down()
         site, size = self._owners.pop(address)
+        self._former[address] = site
         self._allocated_bytes -= size
         left = self.by_site[site] - size
         if left:
@@ -100,6 +102,10 @@ class Footprint:
         """Return the line that asked for the block at an address, if that lives."""
         owner = self._owners.get(address)
         return None if owner is None else owner[0]
+
+    def find_former(self, address: int) -> Site | None:
+        """Return the line that had asked for the last block that was given back at an address."""
+        return self._former.get(address)
 
     def _write_down(self) -> None:
         for meter in self._at_peak:

@@ -27,8 +27,8 @@ from judge.devices.sim.tensors.undecided import Undecided
 
 SURFACES = (
     "streams", "events", "devices", "accelerator", "flags", "memory", "random", "graphs", "tensor", "conversion",
-    "factories", "storage", "serialization", "printing", "autograd", "autocast", "modules", "attention", "compiler",
-    "distributed", "replicas", "profiling", "threads",
+    "factories", "types", "storage", "serialization", "printing", "autograd", "autocast", "modules", "attention",
+    "norms", "compiler", "distributed", "replicas", "profiling", "threads", "warning_lines",
 )  # fmt: skip
 """What is put over torch, in this order; each module has ``install(simulation, patches)``."""
 

@@ -53,6 +53,7 @@ class Machine(Timeline):
             host=self.host_vector,
             code_of=lambda index: None if index == HOST else find_variable(self.streams.streams[index - 1].handle),
             actor_of=self.streams.index_of,
+            former_of=lambda address: self.memory.footprint.find_former(address),
         )
         """Finds races."""
         self.second_look: SecondLook | None = None
@@ -60,7 +61,7 @@ class Machine(Timeline):
         self.kernels: deque[Task] = deque(maxlen=KERNEL_LIMIT)
         """Kernels, copies and replays in the order of their launches; the oldest go first when there are too many."""
         self.launches = 0
-        """Launch calls of the host; one replay of a graph counts once."""
+        """Launch calls of the host: one replay of a graph counts once, what goes into a capture not at all."""
         self._launch_us = profile.host.launch_us
         self._lock = self.host.lock
 
@@ -107,10 +108,10 @@ class Machine(Timeline):
                 launch_us = self._launch_us
         clock = self.clock
         with self._lock:
-            self.launches += 1
             clock.host_us += launch_us
             if stream.capture is not None:
                 return stream.capture.add(stream, work, reads, writes, site, redo)
+            self.launches += 1
             if stream.host_version != self.host.version or self.streams.blocking or self.captures.active:
                 self.order(stream)  # else it has nothing to do
             vector, index = stream.vector, stream.index

@@ -10,6 +10,11 @@ from judge.devices.sim.allocator.history import Frames
 from judge.devices.sim.allocator.pools import BlockPool
 from judge.devices.sim.allocator.sizes import SMALL_SEGMENT_BYTES, round_up
 
+FULL_RANGES = 64
+"""So many ranges suffice for all memory; those that come later are shorter, since our addresses are fewer than a GPU's,
+and a stream that outgrows one gets another."""
+SHORTER = 16
+
 
 class ExpandableSegments:
     """Grows and shrinks the segments that ``expandable_segments:True`` asks for.
@@ -27,10 +32,11 @@ class ExpandableSegments:
     def __init__(self, books: Books, events: EventSource) -> None:
         self._books = books
         self._events = events
+        self._full_ranges = 0
 
     def allocate(self, pool: BlockPool, stream: int, size: int, frames: Frames | None) -> Block | None:
         """Return a free block of at least ``size`` bytes that is in no pool, or ``None`` if memory runs out."""
-        block: Block | None = self._find_start(pool, stream, size) or self._open(pool, stream)
+        block: Block | None = self._find_start(pool, stream, size) or self._open(pool, stream, size)
         if block is not None and not block.is_mapped:
             block = self._map(block, min(block.size, size), frames)
         while block is not None and block.size < size:
@@ -84,17 +90,31 @@ class ExpandableSegments:
                 return start
         return None
 
-    def _open(self, pool: BlockPool, stream: int) -> Block:
-        """Reserve a new range of addresses."""
+    def _open(self, pool: BlockPool, stream: int, wanted: int) -> Block | None:
+        """Reserve a new range of addresses; without any left, return ``None``."""
         total = self._books.driver.total_bytes
         grain = SMALL_SEGMENT_BYTES if pool.is_small else self._books.settings.large_segment_bytes
         size = round_up(total + total // 8, grain)
-        span = Span(self._books.driver.reserve(size), size, grain, stream)
+        start = self._reserve(size) if self._full_ranges < FULL_RANGES else None
+        if start is not None:
+            self._full_ranges += 1
+        else:
+            size = round_up(max(size // SHORTER, wanted), grain)
+            start = self._reserve(size)
+        if start is None:
+            return None
+        span = Span(start, size, grain, stream)
         block = Block(span.start, size, stream, pool)
         block.span = span
         block.is_mapped = False
         pool.add(block)
         return block
+
+    def _reserve(self, size: int) -> int | None:
+        try:
+            return self._books.driver.reserve(size)
+        except DriverOutOfMemory:
+            return None
 
     def _map(self, block: Block, size: int, frames: Frames | None) -> Block | None:
         """Back the first ``size`` bytes of an unmapped block, in whole pages.

@@ -50,6 +50,7 @@ class Executable:
         """
         machine = self._machine
         site = find_site()
+        machine.launches += 1
         host = machine.profile.host
         machine.clock.host_us += host.graph_launch_us + host.graph_node_us * len(self.nodes)
         machine.order(stream)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from judge.devices.sim.streams import Stream
 
-_BLAS = frozenset({
+BLAS = frozenset({
     "mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "dot", "vdot", "addr_blas", "addbmm", "_addmm_activation",
     "_scaled_mm", "_grouped_mm", "_int_mm",
 })  # fmt: skip
+"""Ops that cuBLAS does."""
 _BLAS_TEXT = "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"
 _SOLVERS = ("linalg_", "_linalg_")
 _SOLVER_TEXT = (
@@ -42,7 +43,7 @@ class Libraries:
             RuntimeError: cuBLAS or cuSOLVER would have to set itself up inside a capture. The capture is invalid from
                 now on, unless its mode is ``relaxed``, which allows it.
         """
-        if operation in _BLAS:
+        if operation in BLAS:
             if not self.is_blas_ready:
                 _check(stream, _BLAS_TEXT)
                 self.is_blas_ready = True

@@ -34,11 +34,18 @@ class Reporter:
     Args:
         name_of: gives the name of an actor, for people.
         code_of: gives an expression for an actor's stream in the user's code, if it finds one.
+        former_of: gives the line that allocated the last block that was freed at an address, if it is known.
     """
 
-    def __init__(self, name_of: Callable[[int], str], code_of: Callable[[int], str | None]) -> None:
+    def __init__(
+        self,
+        name_of: Callable[[int], str],
+        code_of: Callable[[int], str | None],
+        former_of: Callable[[int], Site | None] = lambda _: None,
+    ) -> None:
         self.name_of = name_of
         self.code_of = code_of
+        self.former_of = former_of
 
     def report(
         self, kind: Kind, conflict: Conflict, actor: int, record: Record, node: tuple[str, Site] | None = None
@@ -54,14 +61,15 @@ class Reporter:
         """
         one, two = self._touch(conflict.actor, conflict.record), self._touch(actor, record)
         values = {
-            "first": self._write(conflict.actor),
-            "second": self._write(actor),
+            "first": self._write(one, conflict.actor),
+            "second": self._write(two, actor),
             "first_op": one.op,
             "second_op": two.op,
             "node": node[0] if node else "",
         }
         here, there = _place(one, two), _place(two, one)
-        captured = _place(Touch("", node[1].file, node[1].line, ""), two) if node else here
+        captured = _place(_as_touch(node[1]), two) if node else here
+        tensor = self._name_tensor(conflict, one)
         missing, advice = (
             {
                 language: say(
@@ -70,6 +78,7 @@ class Reporter:
                     here=here[language],
                     there=there[language],
                     captured=captured[language],
+                    tensor=tensor[language],
                     **values,
                 )
                 for language in LANGUAGES
@@ -81,17 +90,29 @@ class Reporter:
 
     def _touch(self, actor: int, record: Record) -> Touch:
         _, op, site = record
-        return Touch(op, site.file, site.line, self.name_of(actor))
+        return Touch(op, site.file, site.line, self.name_of(actor), None if actor == HOST else self.code_of(actor))
 
-    def _write(self, actor: int) -> str:
+    def _write(self, touch: Touch, actor: int) -> str:
         """Return a stream as it can be written in code: the user's own variable if there is one."""
         if actor == HOST:
             return "host"
-        code = self.code_of(actor)
-        if code is not None:
-            return code
-        name = self.name_of(actor)
-        return "torch.cuda.default_stream()" if name == "default" else name.replace(" ", "_")
+        if touch.variable is not None:
+            return touch.variable
+        return "torch.cuda.default_stream()" if touch.stream == "default" else touch.stream.replace(" ", "_")
+
+    def _name_tensor(self, conflict: Conflict, touch: Touch) -> Words:
+        """Return the tensor whose bytes were used first, by the line that allocated it where that is known."""
+        made = self.former_of(conflict.access.low) if conflict.is_former else None
+        if made is None or not made.line:
+            return pair("races.some_tensor")
+        return {
+            language: say("races.tensor_of", language, made=place)
+            for language, place in _place(_as_touch(made), touch).items()
+        }
+
+
+def _as_touch(site: Site) -> Touch:
+    return Touch("", site.file, site.line, "")
 
 
 def _place(touch: Touch, other: Touch) -> Words:

@@ -33,16 +33,18 @@ class Touch:
         file: of the user's line.
         line: number of the user's line, from 1.
         stream: name of the stream, ``host`` for the host.
+        variable: the user's own name for the stream, where one was in sight.
     """
 
     op: str
     file: str
     line: int
     stream: str
+    variable: str | None = None
 
     def as_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
-        return {"op": self.op, "file": self.file, "line": self.line, "stream": self.stream}
+        return {"op": self.op, "file": self.file, "line": self.line, "stream": self.stream, "variable": self.variable}
 
 
 @dataclass(frozen=True)

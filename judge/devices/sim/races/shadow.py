@@ -8,6 +8,7 @@ from threading import RLock
 from judge.devices.sim.races.advice import Reporter
 from judge.devices.sim.races.cells import Cells, Record, Track
 from judge.devices.sim.races.conflicts import Conflict, find_conflicts
+from judge.devices.sim.races.findings import Findings
 from judge.devices.sim.races.footprint import REPLAY, Footprint
 from judge.devices.sim.races.geometry import Access
 from judge.devices.sim.races.owners import Owners
@@ -42,6 +43,7 @@ class Shadow:
         host: the host's vector clock, the living list; what it knows to be over is forgotten.
         code_of: gives an expression for an actor's stream in the user's code, if it finds one.
         actor_of: gives the actor of a stream's handle.
+        former_of: gives the line that allocated the last block that was freed at an address, if it is known.
     """
 
     def __init__(
@@ -50,16 +52,17 @@ class Shadow:
         host: Vector | None = None,
         code_of: Callable[[int], str | None] = lambda _: None,
         actor_of: Callable[[int], int] = lambda _: NOBODY,
+        former_of: Callable[[int], Site | None] = lambda _: None,
     ) -> None:
-        self.races: list[Race] = []
+        self._findings = Findings()
+        self.races = self._findings.races
         """Every race once, by kind and lines, in the order they were found. Only ever appended to."""
         self.forgotten = 0
         """Accesses that were dropped for want of room: races with them go unseen."""
-        self._reporter = Reporter(name_of, code_of)
+        self._reporter = Reporter(name_of, code_of, former_of)
         self._owners = Owners()
         self._actor_of = actor_of
         self._host: Vector = [] if host is None else host
-        self._seen: dict[tuple[object, ...], Race] = {}
         self._cells = Cells()
         self._log: list[tuple[int, Sequence[Access], Sequence[Access], str, Site]] = []
         self._sole = NOBODY
@@ -70,6 +73,11 @@ class Shadow:
         self._prune_at = PRUNE_STORES
         self._lock = RLock()
         """Held where cells change: programs launch from several threads."""
+
+    def forget_known(self) -> None:
+        """Report races anew that have been reported: who watches from now on is to be told of all."""
+        with self._lock:
+            self._findings.forget_known()
 
     # Operations
 
@@ -128,11 +136,12 @@ class Shadow:
 
     def adopt(self, races: Iterable[Race]) -> Sequence[Race]:
         """Take in races that another shadow found, and return those that are new here."""
-        return [race for race in races if self._is_new(race)]
+        return [race for race in races if self._findings.take(race)]
 
     def sibling(self) -> Shadow:
         """Return an empty shadow with the same names, for the operations inside one graph capture."""
-        return Shadow(self._reporter.name_of, code_of=self._reporter.code_of, actor_of=self._actor_of)
+        names = self._reporter
+        return Shadow(names.name_of, None, names.code_of, self._actor_of, names.former_of)
 
     # Owners
 
@@ -271,22 +280,11 @@ class Shadow:
     ) -> Sequence[Race]:
         """Put a race into words and take it in, unless its lines are known to race."""
         one, two = conflict.record[2], record[2]
-        known = self._seen.get((kind, one.file, one.line, two.file, two.line))
-        if known is not None:
-            known.count += 1
+        if self._findings.count_again((kind, one.file, one.line, two.file, two.line)):
             return ()
         race = self._reporter.report(kind, conflict, actor, record, node)
-        self._is_new(race)
+        self._findings.take(race)
         return (race,)
-
-    def _is_new(self, race: Race) -> bool:
-        known = self._seen.get(race.key)
-        if known is not None:
-            known.count += race.count if known is not race else 0
-            return False
-        self._seen[race.key] = race
-        self.races.append(race)
-        return True
 
     def _prune(self) -> None:
         """Forget what the host knows to be over, and make room if that is not enough."""

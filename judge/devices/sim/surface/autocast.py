@@ -100,25 +100,27 @@ def _find_op(name: str) -> Value:
     return getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
 
 
-def _outside() -> Value:
+def outside() -> Value:
+    """Return a context in which a region for CUDA does not act."""
     return torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, KEY)))
 
 
-def _cast(value: Value, dtype: torch.dtype) -> Value:
+def cast(value: Value, dtype: torch.dtype) -> Value:
+    """Return a value with its tensors in another floating type, lists and tuples looked into."""
     if isinstance(value, torch.Tensor):
         return value.to(dtype) if value.dtype in _ELIGIBLE and value.dtype is not dtype else value
     if type(value) in (list, tuple):
-        return type(value)(_cast(part, dtype) for part in value)
+        return type(value)(cast(part, dtype) for part in value)
     return value
 
 
 def _make_float32(op: Value) -> Callable[..., Any]:
     def run(*args: Value, **kwargs: Value) -> Value:
         is_cuda = torch.is_autocast_enabled("cuda")
-        with _outside():
+        with outside():
             if is_cuda:
-                args = tuple(_cast(value, torch.float32) for value in args)
-                kwargs = {name: _cast(value, torch.float32) for name, value in kwargs.items()}
+                args = tuple(cast(value, torch.float32) for value in args)
+                kwargs = {name: cast(value, torch.float32) for name, value in kwargs.items()}
             return op(*args, **kwargs)
 
     return run
@@ -130,7 +132,7 @@ def _make_float32_result(op: Value) -> Callable[..., Any]:
 
     def run(*args: Value, **kwargs: Value) -> Value:
         is_cuda = torch.is_autocast_enabled("cuda")
-        with _outside():
+        with outside():
             has_dtype = kwargs.get("dtype") is not None or (len(args) > place and args[place] is not None)
             if is_cuda and not has_dtype and args[0].dtype in _REDUCED:
                 kwargs = {**kwargs, "dtype": torch.float32}
@@ -143,10 +145,10 @@ def _make_float32_result(op: Value) -> Callable[..., Any]:
 def _make_lower(op: Value) -> Callable[..., Any]:
     def run(*args: Value, **kwargs: Value) -> Value:
         is_cuda = torch.is_autocast_enabled("cuda")
-        with _outside():
+        with outside():
             if is_cuda:
                 dtype = torch.get_autocast_dtype("cuda")
-                args = tuple(_cast(value, dtype) for value in args)
+                args = tuple(cast(value, dtype) for value in args)
             return op(*args, **kwargs)
 
     return run

@@ -38,6 +38,8 @@ class ForwardStreams(threading.local):
     def __init__(self, default: Stream) -> None:
         self._starts: list[int] = []
         self._streams: list[Stream] = [default]
+        self.searched_at = torch._C._autograd._get_sequence_nr()
+        """How many steps there had been when objects were last searched for them."""
 
     def note(self, stream: Stream) -> None:
         """Take note that a stream becomes current."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 Tensor = torch.Tensor
 FROM_DATA = ("tensor", "as_tensor", "asarray")
 LIKE = ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")
+_RANGE_TEXT = (
+    "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+    "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+)
 NEW = ("new_zeros", "new_ones", "new_empty", "new_full", "new_empty_strided")
 
 
@@ -38,8 +43,26 @@ def install(simulation: Simulation, patches: Patches) -> None:
         patches.wrap(torch, name, functools.partial(_mark, simulation, follows_tensor=True))
     for name in NEW:
         patches.wrap(Tensor, name, functools.partial(_mark, simulation, follows_tensor=True))
+    patches.wrap(torch, "range", _make_range)
     for name in FROM_DATA:
         patches.wrap(torch, name, functools.partial(_send, simulation))
+
+
+def _make_range(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """``torch.range`` guards the device before dispatch sees the call."""
+
+    @functools.wraps(stock)
+    def make(*args: Value, device: Value = None, requires_grad: bool = False, **kwargs: Value) -> Value:
+        place = find_default_device() if device is None else read_device(device, "torch.range")
+        if place.type != "cuda" or "out" in kwargs or len(args) + ("start" in kwargs) + ("end" in kwargs) < 2:
+            return stock(*args, device=device, requires_grad=requires_grad, **kwargs)
+        warnings.warn(_RANGE_TEXT, stacklevel=2)
+        start, end, step = [*args, None, None, None][:3]
+        start, end, step = kwargs.pop("start", start), kwargs.pop("end", end), kwargs.pop("step", step or 1)
+        made = torch.ops.aten.range.step(start, end, step, device=place, **kwargs)
+        return made.requires_grad_(requires_grad)
+
+    return make
 
 
 def _is_among(value: Value, known: set[Any]) -> bool:

@@ -36,10 +36,14 @@ def install(simulation: Simulation, patches: Patches) -> None:
     """Put the simulated allocators under ``torch.cuda.memory`` and under the memory half of ``torch.accelerator``."""
     machine = simulation.machine
     pools = PoolCalls(machine)
+    workspaces = simulation.execution.workspaces
     functions: dict[str, Callable[..., Any]] = {
         **MemoryCalls(machine).as_functions(),
         **HistoryCalls(machine).as_functions(),
         **pools.as_functions(),
+        "_cuda_clearCublasWorkspaces": workspaces.clear,
+        "_cuda_getCublasWorkspaceSize": workspaces.find_size,
+        "_cuda_getCurrentBlasHandle": lambda: workspaces.find_handle(machine.current),
         **{name: _refuse(what, why) for name, (what, why) in REFUSED.items()},
     }
     memory = torch.cuda.memory

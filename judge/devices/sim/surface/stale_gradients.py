@@ -7,6 +7,7 @@ graph of autograd that leads to it: a loss that is kept from the warm-up keeps i
 from __future__ import annotations
 
 import gc
+import threading
 from typing import TYPE_CHECKING
 
 import torch
@@ -30,12 +31,17 @@ _TEXT = (
 
 
 def mark(forward: ForwardStreams) -> None:
-    """Note on all such steps that are alive on which stream they came into being; called as a capture begins."""
-    waiting = [
-        value.grad_fn
-        for value in gc.get_objects()
-        if issubclass(type(value), torch.Tensor) and value.grad_fn is not None
-    ]
+    """Note on all such steps that are alive on which stream they came into being; called as a capture begins.
+
+    The search through all objects takes tens of milliseconds: it is left out where autograd has made no step since the
+    last one.
+    """
+    made = torch._C._autograd._get_sequence_nr()
+    if forward.searched_at == made and threading.active_count() == 1:
+        return
+    forward.searched_at = made
+    kinds = _find_kinds(torch.Tensor)
+    waiting = [value.grad_fn for value in gc.get_objects() if type(value) in kinds and value.grad_fn is not None]
     seen = set(waiting)
     while waiting:
         node = waiting.pop()
@@ -47,6 +53,15 @@ def mark(forward: ForwardStreams) -> None:
                 following.metadata[_KEY] = forward.find(node._sequence_nr())
             else:
                 waiting.append(following)
+
+
+def _find_kinds(kind: type) -> set[type]:
+    """Return a class and all that derive from it."""
+    kinds = {kind}
+    derived: type
+    for derived in type.__subclasses__(kind):
+        kinds |= _find_kinds(derived)
+    return kinds
 
 
 def find_stream(node: Value, current: Stream) -> Stream | None:

@@ -77,7 +77,13 @@ _OWN: dict[str, Assess] = {
     "addmv": _matrices(1),
     "_scaled_dot_product_flash_attention_for_cpu": _attention(0, 1.0),
     "_scaled_dot_product_flash_attention_for_cpu_backward": _attention(1, 2.5),
+    **{
+        f"_scaled_dot_product_{kind}_attention{direction}": _attention(first, factor)
+        for kind in ("flash", "efficient", "cudnn")
+        for direction, first, factor in (("", 0, 1.0), ("_backward", 1, 2.5))
+    },
     "native_layer_norm": _normalised,
+    "_fused_rms_norm": _normalised,
     "topk": _last_row,
     **dict.fromkeys(
         (

@@ -8,7 +8,7 @@ from torch._C import _dispatch_tls_local_exclude_set as _exclude_set
 from torch._C import _dispatch_tls_local_include_set as _include_set
 from torch.utils import _python_dispatch
 
-from judge.devices.sim.tensors import dropout, foreign, indexing, resizing, scalars, sequences, transfers
+from judge.devices.sim.tensors import attention, dropout, foreign, indexing, resizing, scalars, sequences, transfers
 from judge.devices.sim.tensors.execution import Execution
 from judge.devices.sim.tensors.oprules import Op, Rule
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
@@ -16,7 +16,7 @@ from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 _CONJUGATE, _NEGATIVE = DispatchKey.Conjugate, DispatchKey.Negative
 _NO_HANDLER = torch.Tensor.__torch_dispatch__
 _FAKE, _find_mode = torch._C._TorchDispatchModeKey.FAKE, torch._C._get_dispatch_mode
-_HANDLER_MODULES = (dropout, indexing, resizing, scalars, sequences, transfers)
+_HANDLER_MODULES = (attention, dropout, indexing, resizing, scalars, sequences, transfers)
 """Imported for the handlers that they register."""
 
 

@@ -10,7 +10,7 @@ import torch
 
 from judge.devices.sim.errors import NotSimulated
 from judge.devices.sim.sites import find_site
-from judge.devices.sim.tensors import factories, faults
+from judge.devices.sim.tensors import factories, faults, products
 from judge.devices.sim.tensors.accesses import access_of, find_accesses
 from judge.devices.sim.tensors.generators import DeviceGenerator, draw, find_generator, find_known
 from judge.devices.sim.tensors.hostwaits import HostWaits
@@ -21,6 +21,7 @@ from judge.devices.sim.tensors.oprules import Op, Rule, Rules
 from judge.devices.sim.tensors.placement import place, place_nested
 from judge.devices.sim.tensors.uploads import Uploads
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
+from judge.devices.sim.tensors.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from judge.devices.sim.machine import Machine
@@ -54,6 +55,7 @@ class Execution:
         self.undecided = undecided
         self.waits = HostWaits(machine, context)
         self.uploads = Uploads(machine)
+        self.workspaces = Workspaces(machine)
         self.rules = Rules()
         self.default_generator: DeviceGenerator
         """Draws for ops without a generator; set by the surface."""
@@ -76,7 +78,7 @@ class Execution:
         elif not operands.is_any_device:
             return factories.run_on_host(self, rule, op, args, kwargs, operands)
         if operands.others:
-            self._settle_others(rule, operands)
+            self.settle_others(rule, operands)
         machine = self.machine
         if rule.draws:
             op, kwargs = self._give_generator(rule, op, args, kwargs)
@@ -109,6 +111,8 @@ class Execution:
         stream = machine.current
         is_work = bool(writes)
         site = find_site(_OWN_FRAMES) if is_work else None
+        if rule.is_product and products.should_widen(rule, args):
+            op = partial(products.compute, rule, op)
         try:
             result = (rule.compute if op is rule.op else op)(*args, **kwargs)
         except (RuntimeError, IndexError) as error:
@@ -137,6 +141,8 @@ class Execution:
         else:
             is_work = is_work or rule.wait is None
         if is_work and rule.makes_kernel:
+            if rule.uses_blas:
+                self._provide_workspace(result, stream, site)
             launch(machine, rule, op, args, kwargs, result, find_accesses(read), writes, site, stream)
         else:
             machine.clock.host_us += machine.profile.host.view_us
@@ -211,7 +217,7 @@ class Execution:
 
     # Parts of an op on the device
 
-    def _settle_others(self, rule: Rule, operands: Operands) -> None:
+    def settle_others(self, rule: Rule, operands: Operands) -> None:
         """Decide about undecided tensors, and refuse tensors of the host where CUDA does.
 
         Raises:
@@ -241,6 +247,12 @@ class Execution:
             known = found
         self.machine.randomness.check_draw(self.machine.current, known)
         return partial(draw, op, known), kwargs
+
+    def _provide_workspace(self, result: Value, stream: Stream, site: Site | None) -> None:
+        """Give cuBLAS its memory; a product without elements never gets there."""
+        if not isinstance(result, Tensor) or result.numel():
+            is_backward = self.context.is_device_backward and torch._C._current_graph_task_id() != -1
+            self.workspaces.provide(stream, site, is_backward=is_backward)
 
     def _place(self, rule: Rule, tensor: Tensor, writes: list[Access], site: Site, stream: Stream) -> Tensor:
         """Move a tensor that an op made afresh to the device, and add its bytes to those written."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from judge.devices.sim.tensors import demand
+from judge.devices.sim.graphs.libraries import BLAS
+from judge.devices.sim.tensors import demand, products
 from judge.devices.sim.tensors.values import Arguments, Keywords, Value
 from judge.devices.sim.tensors.waits import WAITS, Wait
 
@@ -43,6 +44,12 @@ READS_NOTHING = frozenset({
     "new_full", "empty_like", "new_empty", "new_empty_strided",
 })  # fmt: skip
 """Ops that look at a tensor's shape only."""
+
+FUSED = frozenset({"silu_backward", "mish_backward", "_fused_rms_norm"})
+"""Composites that are one kernel on CUDA: all for which it registers one.
+
+Source: the dispatcher's table of the CUDA wheels of torch 2.11 and 2.14.
+"""
 
 OWN_NAMESPACES = ("aten", "prim", "prims", "inductor", "profiler")
 """Of ops whose kernels are torch's own C++ code."""
@@ -92,8 +99,10 @@ class Rule:
 
     __slots__ = (
         "accepts_host", "assess", "compute", "draws", "draws_with", "fill", "handler", "has_device",
-        "has_generator", "is_atomic", "is_composite", "is_foreign", "is_pointwise", "kernel", "makes_kernel",
-        "name", "op", "reads_nothing", "slots", "uses_libraries", "wait", "wrapper",
+        "has_generator", "is_atomic", "is_composite", "is_foreign", "is_pointwise", "is_product",
+        "kernel", "makes_kernel", "name", "op", "overload", "reads_nothing", "slots", "uses_blas",
+        "uses_libraries", "wait",
+        "wrapper",
     )  # fmt: skip
 
     def __init__(self, op: Op) -> None:
@@ -102,6 +111,7 @@ class Rule:
         self.compute = op._op if type(op) is torch._ops.OpOverload else op
         """Does what the op does, without the call between."""
         namespace, _, self.name = schema.name.partition("::")
+        self.overload = schema.overload_name
         self.kernel = self.name.replace("_for_cpu", "")
         """How reports and the cost model call it."""
         self.is_foreign = namespace not in OWN_NAMESPACES
@@ -115,7 +125,8 @@ class Rule:
         names = {argument.name for argument in schema.arguments}
         self.has_device = "device" in names
         self.has_generator = "generator" in names
-        self.is_composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+        is_implicit = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+        self.is_composite = is_implicit and self.name not in FUSED
         self.handler = HANDLERS.get(self.name)
         self.wait: Wait | None = WAITS.get(self.name)
         self.assess = demand.find(op, self.name)
@@ -128,6 +139,8 @@ class Rule:
         self.fill = FILLS.get(self.name) if "out" not in {a.name for a in schema.arguments} else None
         self.is_atomic = self.name in ATOMIC
         self.uses_libraries = self.name in USES_MATRIX_LIBRARY or "linalg_" in self.name
+        self.is_product = self.name in products.NAMES
+        self.uses_blas = self.name.removesuffix("_") in BLAS
         self.accepts_host = self.name in ACCEPTS_HOST_TENSORS
         self.is_pointwise = torch.Tag.pointwise in op.tags
         self.wrapper = _name_wrapper(self.name, schema.overload_name)

@@ -32,6 +32,16 @@ def test_outputs_are_overwritten_by_each_replay(simulation):
     assert y.data_ptr() != x.data_ptr()
 
 
+def test_a_replay_is_one_launch_and_a_capture_none(simulation):
+    """Whatever the number of nodes."""
+    x = torch.ones(4, device="cuda")
+    before = simulation.machine.launches
+    graph, _ = capture(lambda: x * 2 + 1)
+    captured = simulation.machine.launches
+    graph.replay()
+    assert [0, 1] == [captured - before, simulation.machine.launches - captured]
+
+
 def test_an_output_holds_nothing_before_the_first_replay(simulation):
     """A capture does not run, and leaves outside tensors alone."""
     x = torch.ones(4, device="cuda")

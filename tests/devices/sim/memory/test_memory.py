@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from judge.devices.sim.allocator import OutOfMemory
+from judge.devices.sim.allocator import OutOfMemory, parse_options
 from judge.devices.sim.arena import Arena
 from judge.devices.sim.memory import DeviceMemory
 
@@ -173,6 +173,22 @@ def test_a_fraction_is_remembered(memory):
     assert 0.5 == memory.memory_fraction
     with pytest.raises(OutOfMemory, match=r"128\.00 MiB allowed"):
         memory.allocate(130 * MIB)
+
+
+def test_ranges_of_expandable_segments_end_as_out_of_memory(events):
+    """The arena has addresses for 5 full ranges; shorter ones follow, then PyTorch's own error."""
+    settings = parse_options("expandable_segments:True")
+    memory = DeviceMemory(Arena(BASE, 8192 * MIB), events, total_bytes=1024 * MIB, settings=settings)
+    given = []
+
+    def exhaust():
+        for stream in range(1000):
+            given.append(memory.allocate(512, stream))
+
+    with pytest.raises(OutOfMemory, match="CUDA out of memory"):
+        exhaust()
+    memory.close()
+    assert 5 < len(given) < 100
 
 
 def test_threads_allocate_and_free_side_by_side(memory):

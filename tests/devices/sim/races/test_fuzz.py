@@ -41,7 +41,7 @@ def test_random_programs_agree_with_reachability(
     streams = [machine.streams.default, machine.streams.get(), machine.streams.get(-1)]
     wrong, racy = [], 0
     for seed in range(programs):
-        machine.shadow._seen.clear()
+        machine.shadow.forget_known()
         mark = len(machine.shadow.races)
         program = Program(machine, streams, seed)
         events.oracle = program.oracle

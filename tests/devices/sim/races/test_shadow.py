@@ -29,8 +29,8 @@ def test_a_missing_wait_is_told_with_the_line_to_add(timeline: Timeline) -> None
     assert [
         {
             "kind": "read-after-write",
-            "first": {"op": "copy_", "file": "/home/me/train.py", "line": 1, "stream": "copy"},
-            "second": {"op": "mm", "file": "/home/me/train.py", "line": 2, "stream": "compute"},
+            "first": {"op": "copy_", "file": "/home/me/train.py", "line": 1, "stream": "copy", "variable": "copy"},
+            "second": {"op": "mm", "file": "/home/me/train.py", "line": 2, "stream": "compute", "variable": "compute"},
             "missing": "`compute` never waited for `copy`",
             "advice": "add `compute.wait_stream(copy)` before line 2",
             "count": 1,
@@ -122,7 +122,7 @@ def test_a_block_reused_too_early_asks_for_record_stream(timeline: Timeline) -> 
     timeline.shadow.begin(X, 512, 0)
     (race,) = timeline.run(MAIN, writes=[span(X)], name="zeros")
     assert ("reused-block", 2, 3) == (race.kind, race.first.line, race.second.line)
-    assert "call `.record_stream(compute)` on that tensor after line 2" == race.advice["en"]
+    assert "call `record_stream(compute)` on the tensor, before its last reference goes" == race.advice["en"]
 
 
 def test_a_block_may_be_cut_up_and_joined_between_its_owners(timeline: Timeline) -> None:

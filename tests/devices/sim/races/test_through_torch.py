@@ -31,6 +31,22 @@ def test_advice_names_the_users_streams_and_line(simulation: Any) -> None:
     assert f"add `compute.wait_stream(copy)` before line {line_of('second')}" == race.advice["en"]
 
 
+def test_who_watches_from_now_on_is_told_of_all(simulation: Any) -> None:
+    """The same lines are reported once, and again after what is known was forgotten."""
+    copy, x, shadow = torch.cuda.Stream(), torch.zeros(64, device="cuda"), simulation.machine.shadow
+
+    def race() -> int:
+        torch.cuda.synchronize()
+        with torch.cuda.stream(copy):
+            x.fill_(3)
+        x.sum()
+        return len(shadow.races)
+
+    counts = [race(), race()]
+    shadow.forget_known()
+    assert [1, 1, 2] == [*counts, race()]
+
+
 def test_streams_are_found_behind_self(simulation: Any) -> None:
     """Most programs keep their streams in an object."""
 
@@ -48,6 +64,44 @@ def test_streams_are_found_behind_self(simulation: Any) -> None:
     Loader().load(x)
     (race,) = simulation.machine.shadow.races
     assert "`torch.cuda.default_stream()` never waited for `self.copy_stream`" == race.missing["en"]
+
+
+def test_two_streams_never_go_by_one_name(simulation: Any) -> None:
+    """A parameter that hides a variable of the caller's is a name for its own stream only."""
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    x = torch.zeros(64, device="cuda")
+    torch.cuda.synchronize()
+
+    def use(stream: torch.cuda.Stream) -> None:
+        with torch.cuda.stream(stream):
+            x.mul_(2)
+
+    def run(stream: torch.cuda.Stream, other: torch.cuda.Stream) -> None:
+        use(stream)
+        use(other)
+
+    run(copy, compute)
+    (race,) = simulation.machine.shadow.races
+    assert ("copy", "stream") == (race.first.variable, race.second.variable)
+    assert "`stream` never waited for `copy`" == race.missing["en"]
+
+
+def test_a_missing_record_stream_names_the_line_that_made_the_tensor(simulation: Any) -> None:
+    """It is that tensor on which to call it."""
+    side = torch.cuda.Stream()
+    x = torch.zeros(1 << 20, device="cuda")  # made
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        y = x * 2
+    del x
+    z = torch.zeros(1 << 20, device="cuda")
+    del y, z
+    (race,) = simulation.machine.shadow.races
+    made = f"the tensor that line {line_of('made')} allocated"
+    assert ("reused-block", f"call `record_stream(side)` on {made}, before its last reference goes") == (
+        race.kind,
+        race.advice["en"],
+    )
 
 
 def test_a_stream_without_a_name_is_told_by_its_number(simulation: Any) -> None:
@@ -133,7 +187,7 @@ def test_random_torch_programs_agree_with_reachability(simulation: Any) -> None:
     """A program is racy exactly when its operations are not all ordered."""
     shadow, wrong, racy = simulation.machine.shadow, [], 0
     for seed in range(300):
-        shadow._seen.clear()
+        shadow.forget_known()
         before = len(shadow.races)
         expected = has_race(seed)
         racy += expected
