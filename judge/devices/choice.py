@@ -29,7 +29,7 @@ def choose(problem: Problem, requested: Requested = "auto") -> DeviceChoice:
         return DeviceChoice(kind="none", why=_text("no_device_code"))
     if requested == "cpu":
         if problem.device is DeviceNeed.CUDA:
-            raise _refuse("cpu_not_enough", number=problem.number)
+            raise _complain("cpu_not_enough", number=problem.number)
         return DeviceChoice(kind="cpu", why=_text("cpu_asked"))
     return choose_for_script(requested)
 
@@ -46,11 +46,11 @@ def choose_for_script(requested: Literal["auto", "cuda", "sim"]) -> DeviceChoice
     if obstacle is None:
         return DeviceChoice(kind="cuda", why=_text("cuda_asked" if requested == "cuda" else "cuda_found"))
     if requested == "cuda":
-        raise _refuse("cuda_missing", detail=obstacle)
+        raise _complain("cuda_missing", detail=obstacle)
     return DeviceChoice(kind="sim", why=_text("no_cuda", detail=obstacle))
 
 
-def _refuse(name: str, *, detail: Text | None = None, **values: object) -> UsageError:
+def _complain(name: str, *, detail: Text | None = None, **values: object) -> UsageError:
     """Return an error whose remedy stands beside its text."""
     language = choose_language(sys.argv[1:])
     text = _text(name, detail=detail) if detail is not None else Text(**pair(f"devices.{name}", **values))

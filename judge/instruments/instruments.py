@@ -95,6 +95,11 @@ class Watch:
         """Highest ``torch.cuda.memory_allocated()`` in the block."""
         return self.observation.peak_allocated_bytes
 
+    @property
+    def peak_growth_bytes(self) -> int:
+        """By how much ``torch.cuda.memory_allocated()`` rose in the block above what it was before it."""
+        return self.observation.peak_growth_bytes
+
     def draw(self) -> dict[str, str]:
         """Return what ran when as a small drawing, for the ``picture`` of a failure."""
         from judge.instruments.drawing import draw_timeline

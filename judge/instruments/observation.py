@@ -33,6 +33,13 @@ class Sync:
     """Whether ``torch.cuda.set_sync_debug_mode`` tells of it."""
 
     @property
+    def instead(self) -> Mapping[str, str] | None:
+        """What to write in place of the wait, by language, or ``None`` where there is nothing."""
+        from judge.instruments.replacements import find_replacement
+
+        return find_replacement(self.kind, self.call)
+
+    @property
     def key(self) -> WaitKey:
         """What makes it the same wait as another."""
         return self.site, self.kind, self.call
@@ -211,6 +218,8 @@ class Observation:
     """Host time of the start."""
     stopped_us: float = 0.0
     """Host time of the stop."""
+    allocated_before_bytes: int = 0
+    """``memory_allocated()`` at the start."""
     peak_allocated_bytes: int = 0
     """Highest ``memory_allocated()`` since the start."""
     peak_reserved_bytes: int = 0
@@ -224,6 +233,11 @@ class Observation:
     def peak_bytes(self) -> int:
         """Highest ``memory_allocated()`` since the start."""
         return self.peak_allocated_bytes
+
+    @property
+    def peak_growth_bytes(self) -> int:
+        """By how much ``memory_allocated()`` rose above what it was at the start."""
+        return max(self.peak_allocated_bytes - self.allocated_before_bytes, 0)
 
     @cached_property
     def timeline(self) -> Timeline:

@@ -34,6 +34,7 @@ class SimulatedInstruments:
         self._wants_history = wants_history
         self._meter: PeakMeter | None = None
         self._started_us = 0.0
+        self._allocated_before_bytes = 0
         self._first_wait = self._first_kernel = self._first_race = self._first_launch = 0
 
     def start(self) -> None:
@@ -47,6 +48,7 @@ class SimulatedInstruments:
         self._first_launch = machine.launches
         if self._meter is not None:
             machine.memory.footprint.stop(self._meter)
+        self._allocated_before_bytes = machine.memory.allocator.memory_allocated()
         self._meter = machine.memory.footprint.start(machine.memory.allocator.memory_reserved())
         if self._wants_history:
             import torch
@@ -85,6 +87,7 @@ class SimulatedInstruments:
             launches=machine.launches - self._first_launch,
             started_us=self._started_us,
             stopped_us=machine.clock.host_us,
+            allocated_before_bytes=self._allocated_before_bytes,
             peak_allocated_bytes=meter.peak_allocated_bytes,
             peak_reserved_bytes=meter.peak_reserved_bytes,
             notes=("races_forgotten",) if machine.shadow.forgotten else (),

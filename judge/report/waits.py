@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from judge.instruments.observation import Observation, Step, Sync
+from judge.instruments.replacements import find_replacement
 from judge.report.ink import Ink
 from judge.report.page import Page
 from judge.report.phrases import add_place, format_us, name_place, tell
-from judge.report.replacements import find_replacement
 
 MAX_LINES = 20
 """Lines that are shown in full."""

@@ -39,6 +39,31 @@ def test_a_watch_sees_its_block_and_nothing_else(instruments: Any) -> None:
     assert second.makespan_us > 0
 
 
+def test_the_growth_of_memory_starts_at_what_was_there(instruments: Any) -> None:
+    """What was alive before counts nothing, and what was freed before is not taken off."""
+    held = torch.ones(1 << 20, device="cuda")
+    freed = torch.ones(1 << 20, device="cuda")
+    del freed
+    with Watch(instruments) as seen:
+        one = held + 1
+        two = one + 1
+        del one, two
+    assert 2 * held.nbytes == seen.peak_growth_bytes
+    assert 3 * held.nbytes == seen.peak_bytes
+    with Watch(instruments) as seen:
+        del held
+    assert 0 == seen.peak_growth_bytes
+
+
+def test_a_wait_knows_what_to_write_instead(instruments: Any) -> None:
+    """In both languages, where there is something."""
+    with Watch(instruments) as seen:
+        torch.ones(4, device="cuda").nonzero()
+    (sync,) = seen.syncs
+    assert sync.instead is not None
+    assert {"en", "zh"} == set(sync.instead)
+
+
 def test_an_open_watch_knows_nothing_yet(instruments: Any) -> None:
     """Who asks too early is told so."""
     with pytest.raises(RuntimeError, match="known once"):

@@ -48,6 +48,7 @@ class CudaInstruments:
         self._profile = Profile()
         torch.cuda.memory._record_memory_history(max_entries=HISTORY_ENTRIES, stacks="python")
         torch.cuda.reset_peak_memory_stats()
+        self._allocated_before_bytes = torch.cuda.memory_allocated()
         self._hazards.start()
         # Last of what synchronises: what comes after its start is taken for the script's.
         self._profile.start()
@@ -92,6 +93,7 @@ class CudaInstruments:
             launches=trace.count_launches(),
             started_us=self._profile.started_ns / 1e3,
             stopped_us=stopped_us,
+            allocated_before_bytes=self._allocated_before_bytes,
             peak_allocated_bytes=torch.cuda.max_memory_allocated(),
             peak_reserved_bytes=torch.cuda.max_memory_reserved(),
             by_site=holders,
