@@ -17,6 +17,7 @@ from judge.devices.sim.sites import Site
 from judge.inspection.strikes import find_strikes
 from judge.inspection.summary import sum_up
 from judge.instruments.observation import DeviceSpan, Observation, Sync
+from judge.instruments.replacements import KINDS, find_replacement
 from judge.models.inspection import Inspection, ScriptError
 from judge.report.as_json import dumps
 from judge.report.chart import fill
@@ -25,7 +26,6 @@ from judge.report.closing import Outcome, Strike
 from judge.report.inspection import render
 from judge.report.inspection_schema import FILE, format_schema, inspection_schema
 from judge.report.phrases import format_us
-from judge.report.replacements import KINDS, find_replacement
 from tests.inspection.samples import HOSTILE, busy, place, quiet, stepping, straight
 
 NOTHING_ASKED = Outcome()
