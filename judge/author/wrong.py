@@ -110,7 +110,9 @@ def _examine_catcher(solution: WrongSolution, catcher: str, verdict: Verdict, ke
     caught = [test for test in named if is_failed(test.status)]
     if any(test.diagnostics for test in caught):
         return
-    if caught:
+    if not any(test.duration_s is not None for test in named) and not _is_skipped(named, key):
+        yield find("wrong_not_reached", path, line=line, name=name, test=catcher, what=explain(verdict))
+    elif caught:
         yield find("wrong_no_diagnostic", path, line=line, name=name, test=catcher)
     elif not _is_skipped(named, key):
         # A test that did not run has no verdict worth telling.

@@ -87,6 +87,17 @@ def test_the_named_tests_alone_find_most_of_it(
     assert [rule] == [one.rule for one in judge_wrong(bench, solutions, key, ignore, named_only=True)]
 
 
+def test_a_run_that_ends_before_the_named_test_does_not_pass_it(bench: Bench, key: Key, ignore: Ignore) -> None:
+    """What was not reached says nothing; how the run ended is told."""
+    path = bench.problem.reference_folder / NAME
+    edit(path, "return [number + 1 for number in numbers]", "import os; os._exit(3)")
+    edit(path, "test_a_list_is_doubled", "test_a_counter_adds_up")
+    solutions, _ = read_wrong(bench.problem)
+    (finding,) = judge_wrong(bench, solutions, key, ignore)
+    assert "wrong_not_reached" == finding.rule
+    assert "exit code 3" in finding.what.en
+
+
 def test_a_name_stands_for_all_its_parameters() -> None:
     """A parametrised test is meant by its name alone, but not by a longer name."""
     assert is_named("test_a.py::test_it[1-2]", "test_a.py::test_it")
