@@ -68,6 +68,33 @@ class Evidence:
         __tracebackhide__ = True
         self._send(name, "close", value, (), float(rtol), float(atol))
 
+    def tensors(
+        self,
+        name: str,
+        values: Sequence[object],
+        labels: Sequence[str] = (),
+        rtol: float = 0.0,
+        atol: float = 0.0,
+    ) -> None:
+        """Record tensors of any shapes and dtypes; as many, in this order, must equal the oracle's.
+
+        Args:
+            name: what they are, unique in the test.
+            values: the tensors.
+            labels: what each of them is.
+            rtol: relative tolerance; with both 0 they must be equal bit for bit.
+            atol: absolute tolerance.
+
+        Raises:
+            Mismatch: as for :meth:`exact`.
+        """
+        __tracebackhide__ = True
+        self._send(f"len({name})", "exact", len(values), (), 0.0, 0.0)
+        # One record holds the bytes of one tensor.
+        for at, value in enumerate(values):
+            shown = f"{name}[{at}] {labels[at]}" if at < len(labels) else f"{name}[{at}]"
+            self._send(shown, "close" if rtol or atol else "exact", value, (), float(rtol), float(atol))
+
     def _send(self, name: str, mode: str, value: object, labels: Sequence[str], rtol: float, atol: float) -> None:
         __tracebackhide__ = True
         fields: dict[str, Any] = {"test": self._test, "name": name, "mode": mode}

@@ -11,7 +11,7 @@ from judge.locale import pair
 WIDTH = 64
 """Columns of time."""
 SIGNS: dict[Engine, str] = {"h2d": ">", "sm": "#", "d2h": "<"}
-WAIT = "w"
+LAUNCH, WAIT = ".", "w"
 ROUNDING = 1e-9
 """Of a column: what ends where a column ends is not in the next."""
 MOST_LABEL = 12
@@ -27,7 +27,9 @@ def draw_timeline(seen: Observation, width: int = WIDTH) -> dict[str, str]:
     """
     end_us = max([seen.stopped_us, *(span.ended_us for span in seen.spans)])
     scale = _Scale(seen.started_us, end_us, width)
-    rows = {"host": _fill(((sync.started_us, sync.started_us + sync.waited_us, WAIT) for sync in seen.syncs), scale)}
+    launches = [(at_us, at_us, LAUNCH) for span in seen.spans if (at_us := span.launched_us) is not None]
+    waits = [(sync.started_us, sync.started_us + sync.waited_us, WAIT) for sync in seen.syncs]
+    rows = {"host": _fill([*launches, *waits], scale)}
     for name in dict.fromkeys(span.stream for span in seen.spans):
         own = (span for span in seen.spans if span.stream == name)
         rows[name] = _fill((_as_mark(span) for span in own), scale)

@@ -94,9 +94,9 @@ class Trial:
         if not expected and self.case.is_required:
             return Status.JUDGE_ERROR, (_diagnose(DiagnosticKind.JUDGE, "oracle_silent", "report_it"),)
         # A name may come more than once, an example a time: in order, each counts.
-        if [item.name for item in expected] != [item.name for item in actual]:
-            return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "no_evidence", "no_evidence_look"),)
-        for item, other in zip(expected, actual, strict=True):
+        for item, other in zip(expected, actual, strict=False):
+            if item.name != other.name:
+                break
             difference = find_difference(item, other)
             if difference is not None:
                 diagnostic = Diagnostic(
@@ -107,6 +107,8 @@ class Trial:
                     look=text("differs_look" if difference.path else "differs_look_whole"),
                 )
                 return Status.WRONG, (diagnostic,)
+        if [item.name for item in expected] != [item.name for item in actual]:
+            return Status.NO_RESULT, (_diagnose(DiagnosticKind.NO_RESULT, "no_evidence", "no_evidence_look"),)
         return self._find_over_budget()
 
     def _find_over_budget(self) -> Finding:

@@ -134,6 +134,25 @@ def test_too_much_is_refused_before_it_is_copied(value: object) -> None:
     assert "`answer` is too large to be compared: 15 KiB are left" in refusal(value, limit_bytes=16 << 10)
 
 
+def test_a_list_of_tensors_is_a_record_each() -> None:
+    """Of any shapes and dtypes; how many there are comes first."""
+    sink = Kept()
+    tensors = [torch.ones(2), torch.zeros(1, 3, dtype=torch.float16), torch.zeros(0)]
+    Evidence(sink, "t", 1 << 20).tensors("outputs", tensors, labels=["run(2)", "run(3)"])
+    fields = [sent for sent, _ in sink.records]
+    assert ["len(outputs)", "outputs[0] run(2)", "outputs[1] run(3)", "outputs[2]"] == [one["name"] for one in fields]
+    assert 3 == fields[0]["value"]
+    assert ["exact"] * 4 == [one["mode"] for one in fields]
+    assert [[2], [1, 3], [0]] == [one["tensor"]["shape"] for one in fields[1:]]
+    assert [8, 6, 0] == [len(blob) for _, blob in sink.records[1:]]
+
+
+def test_what_is_no_tensor_among_tensors_is_named() -> None:
+    """By its place; with a tolerance, too."""
+    with pytest.raises(Mismatch, match=r"outputs\[1\]"):
+        Evidence(Kept(), "t", 1 << 20).tensors("outputs", [torch.ones(2), object()], rtol=1e-3)
+
+
 def test_all_evidence_of_a_run_shares_one_limit() -> None:
     """What was sent before counts."""
     sink = Kept()

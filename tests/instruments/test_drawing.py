@@ -9,23 +9,23 @@ from judge.instruments.observation import DeviceSpan, Engine, Observation, Sync
 SITE = Site("my.py", 3, "run")
 
 
-def span(start: float, end: float, stream: str, engine: Engine) -> DeviceSpan:
+def span(start: float, end: float, stream: str, engine: Engine, launched: float | None = None) -> DeviceSpan:
     """Return work of the device."""
-    return DeviceSpan("op", stream, engine, start, end, None, SITE)
+    return DeviceSpan("op", stream, engine, start, end, launched, SITE)
 
 
 def test_each_stream_has_a_row_and_the_host_its_waits() -> None:
-    """Copies and kernels have signs of their own; what is short is still seen."""
+    """Copies and kernels have signs of their own, launches too; what is short is still seen."""
     seen = Observation(
         "sim",
         "H200",
         syncs=(Sync("item", "Tensor.item", SITE, "default", 80.0, 20.0),),
-        spans=(span(0, 30, "copy", "h2d"), span(30, 80, "default", "sm"), span(80, 80.1, "copy", "d2h")),
+        spans=(span(0, 30, "copy", "h2d"), span(30, 80, "default", "sm", 15), span(80, 80.1, "copy", "d2h")),
         stopped_us=100.0,
     )
     drawn = draw_timeline(seen, width=10)
     assert [
-        "host    |        ww|",
+        "host    | .      ww|",
         "copy    |>>>     < |",
         "default |   #####  |",
     ] == drawn["en"].splitlines()[:3]

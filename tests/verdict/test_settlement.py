@@ -47,6 +47,14 @@ def test_evidence_of_one_name_counts_each_time():
     assert r.judged(r.run(), oracle).tests[1].status == Status.NO_RESULT
 
 
+def test_the_first_difference_is_told_where_evidence_is_missing_too():
+    """A list that is one short says so in its length; that an item is missing follows from it."""
+    oracle = r.run("oracle", evidence=(r.evidence("a", 1), r.evidence("b", 2), r.evidence("b", 3, name="more")))
+    short = r.run(evidence=(r.evidence("a", 1), r.evidence("b", 1)))
+    found = r.judged(short, oracle).tests[1]
+    assert (Status.WRONG, "2", "1") == (found.status, found.diagnostics[0].expected, found.diagnostics[0].actual)
+
+
 def test_a_skipped_required_test_is_not_judged():
     """What both runs skipped is not judged: the verdict says so and why, and is not accepted."""
     skipped = (r.outcome("a"), r.outcome("b", Status.NOT_JUDGED, diagnostic=r.failure(DiagnosticKind.SKIPPED)))
