@@ -86,11 +86,11 @@ def test_a_row_with_nothing_to_draw_ends(bench: Any, expect: Any, evidence: Any)
 
 @pytest.mark.weight(2)
 def test_a_loop_of_steps(bench: Any, expect: Any, evidence: Any, rng: Random, logits_of: Callable[..., Tensor]) -> None:
-    """Twelve steps of twelve random requests, each token and each flag as the rules have them.
+    """Eight steps of twelve random requests, each token and each flag as the rules have them.
 
-    zh: 十二个随机请求走十二步，每个 token、每个标志都合乎规则。
+    zh: 十二个随机请求走八步，每个 token、每个标志都合乎规则。
     """
-    inputs = [logits_of(12, 19, 1.0) for _ in range(12)]
+    inputs = [logits_of(12, 19, 1.0) for _ in range(8)]
     rows = [draw_row(rng, values) for values in inputs[0].tolist()]
     rows = [Row(row.temperature, row.top_k, 1.0, 0.0, row.seed, eos=at % 5) for at, row in enumerate(rows)]
     batch = bench.batch(rows)
