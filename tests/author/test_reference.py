@@ -35,7 +35,7 @@ def test_a_reference_that_is_no_function_of_the_seed_is_refused(bench: Bench) ->
     )
     (finding,) = prove_reference(bench).findings
     assert "reference_refused" == finding.rule
-    assert "test_solution.py::test_it: it[0] differs" in finding.what.en
+    assert "test_solution.py::test_it: `it[0]` differs" in finding.what.en
 
 
 def test_a_required_test_without_evidence_is_found(bench: Bench) -> None:

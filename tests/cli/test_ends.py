@@ -142,8 +142,11 @@ def test_closed_streams_are_no_fault(checkout: Checkout) -> None:
     assert 0 == done.returncode
 
 
-def test_a_terminal_without_chinese_gets_escapes_not_a_traceback(checkout: Checkout) -> None:
-    """An ASCII stream shows what it can."""
+def test_a_terminal_without_chinese_gets_english_and_escapes(checkout: Checkout) -> None:
+    """Words in a language that can be shown; a file's name is spelt out."""
     answer = checkout.call("list", "--lang", "zh", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (0, "") == (answer.code, answer.err)
-    assert "\\u628a" in answer.out
+    assert "Double every number" in answer.out
+    missing = checkout.call("901", "没有.py", "--lang", "zh", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (2, "") == (missing.code, missing.out)
+    assert "There is no file \\u6ca1\\u6709.py" in missing.err

@@ -32,6 +32,7 @@ _OWN_FRAMES = 3
 _UNUSUAL = ("layout", "memory_format", "pin_memory")
 _fill = torch.ops.aten.fill_.Scalar
 _data_ptr = torch._C.TensorBase.data_ptr
+_untyped_storage = torch._C.TensorBase.untyped_storage
 _copy = torch.ops.aten.copy_.default
 
 
@@ -76,11 +77,18 @@ def run_on_host(
     if not operands.others:
         return result
     for tensor, is_written, _ in operands.others:
-        if is_pinned(tensor):
+        if is_pinned(tensor) and not (op.is_view and _is_alias(result, tensor)):
             execution.note_host_access(tensor, rule.name, is_write=is_written)
     if _are_undecided(operands):
         return _keep_undecided(execution, result)
     return result
+
+
+def _is_alias(result: Value, tensor: Tensor) -> bool:
+    """Tell whether an op made views of a tensor, which touches no byte; a ``reshape`` may have copied."""
+    parts = result if type(result) in (list, tuple) else (result,)
+    address = _untyped_storage(tensor).data_ptr()
+    return all(isinstance(part, Tensor) and _untyped_storage(part).data_ptr() == address for part in parts)
 
 
 def _are_undecided(operands: Operands) -> bool:

@@ -76,6 +76,30 @@ def test_an_asynchronous_copy_to_the_host_shows_its_bytes_after_a_wait(simulatio
     assert ["host-read-early"] == [race.kind for race in simulation.machine.shadow.races]
 
 
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda t: t[:2], lambda t: t.view(2, 2), lambda t: t.view(torch.int32), lambda t: t.detach(), lambda t: t[1],
+        lambda t: t.expand(3, 4), lambda t: t.split(2), lambda t: t.unbind(), lambda t: t.as_strided((2,), (2,)),
+        lambda t: t.reshape(2, 2), lambda t: t.unsqueeze(0).squeeze(0), lambda t: t.view(2, 2).t().flatten(0).size(),
+    ],
+    ids=[
+        "slice", "view", "view as another dtype", "detach", "select", "expand", "split", "unbind", "as_strided",
+        "reshape", "squeeze", "a copy",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("mode", ["eager", "inference"])
+def test_a_view_of_a_pinned_buffer_reads_nothing(simulation: Any, look: Any, mode: str, request: Any) -> None:
+    """Who hands out a slice of a buffer does not look into it; a flatten that has to copy does."""
+    source = torch.ones(4, device="cuda")
+    target = torch.zeros(4).pin_memory()
+    with torch.inference_mode(mode == "inference"):
+        target.copy_(source, non_blocking=True)
+        look(target)
+    races = [race.kind for race in simulation.machine.shadow.races]
+    assert (["host-read-early"] if "a copy" in request.node.name else []) == races
+
+
 def test_to_the_host_without_waiting_is_pinned(simulation: Any) -> None:
     """So the copy can be asynchronous."""
     assert torch.ones(4, device="cuda").to("cpu", non_blocking=True).is_pinned()
