@@ -10,6 +10,7 @@ from rich.text import Text
 
 from judge.instruments.intervals import merge
 from judge.instruments.observation import Observation, Step
+from judge.models.figures import format_figure
 from judge.models.inspection import ScriptError
 from judge.report.chart import Row, add_chart, add_legend, count_columns
 from judge.report.closing import Outcome, add_closing
@@ -19,7 +20,6 @@ from judge.report.hazards import add_races
 from judge.report.ink import Ink
 from judge.report.page import Page
 from judge.report.phrases import add_place, format_us, name_place, tell
-from judge.report.summary import format_figure
 from judge.report.terminal import MAX_WIDTH
 from judge.report.waits import add_syncs
 
@@ -75,11 +75,10 @@ def _add_findings(page: Page, seen: Observation) -> None:
 
 def _add_headline(page: Page, seen: Observation, error: ScriptError | None, script: str) -> None:
     ink = page.ink
-    status, is_clean = _name_status(ink, seen, error)
+    status, style = _name_status(ink, seen, error)
     name = ink.line(seen.device_name.removeprefix("NVIDIA "))
     device = tell(ink, f"device_{seen.device}", device=name) if name else ""
     title = f"{ink.line(script)}  {device}".rstrip()
-    style = "bold green" if is_clean else "bold red"
     page.gap()
     room = page.width - cell_len(title) - cell_len(status)
     if room >= 2:
@@ -90,8 +89,8 @@ def _add_headline(page: Page, seen: Observation, error: ScriptError | None, scri
     page.rule()
 
 
-def _name_status(ink: Ink, seen: Observation, error: ScriptError | None) -> tuple[str, bool]:
-    """Return what was found in a few words, and whether it is nothing. Waits of the set-up are no fault."""
+def _name_status(ink: Ink, seen: Observation, error: ScriptError | None) -> tuple[str, str]:
+    """Return what was found in a few words, and their style. Waits of the set-up are no fault."""
     step = seen.timeline.step
     counted = [s for s in seen.syncs if step is None or (s.key in seen.repeated and step.is_within(s.started_us))]
     found = []
@@ -102,8 +101,11 @@ def _name_status(ink: Ink, seen: Observation, error: ScriptError | None) -> tupl
     if error is not None:
         found.append(name_end(ink, error))
     if found:
-        return f"{ink.glyph('failed')} {tell(ink, 'comma').join(found)}", False
-    return f"{ink.glyph('passed')} {tell(ink, 'clean_steps' if seen.syncs else 'clean')}", True
+        return f"{ink.glyph('failed')} {tell(ink, 'comma').join(found)}", "bold red"
+    if not seen.spans and not seen.syncs:
+        # No ✓ for a file of functions that nobody called.
+        return f"{ink.glyph('skipped')} {tell(ink, 'nothing_seen')}", "bold yellow"
+    return f"{ink.glyph('passed')} {tell(ink, 'clean_steps' if seen.syncs else 'clean')}", "bold green"
 
 
 def _add_timeline(page: Page, seen: Observation) -> None:
@@ -170,11 +172,11 @@ def _add_memory(page: Page, seen: Observation) -> None:
         return
     ink = page.ink
     figures = {
-        "allocated": format_figure(ink, seen.peak_allocated_bytes, "B"),
-        "reserved": format_figure(ink, seen.peak_reserved_bytes, "B"),
+        "allocated": format_figure(seen.peak_allocated_bytes, "B"),
+        "reserved": format_figure(seen.peak_reserved_bytes, "B"),
     }
     page.heading(tell(ink, "memory_heading", **figures))
     least = LEAST_OWNER * seen.peak_allocated_bytes
     for owner in [owner for owner in seen.by_site if owner.size_bytes >= least][:MAX_OWNERS]:
-        size = format_figure(ink, owner.size_bytes, "B")
+        size = format_figure(owner.size_bytes, "B")
         add_place(page, owner.site.file, owner.site.line, lead=f"{size:>10}  ")

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from judge.models.conditions import Isolation
+from judge.models.figures import format_figure
 from judge.models.status import Status
 from judge.models.verdict import Score, Verdict
 from judge.report.ink import Ink
@@ -20,17 +21,6 @@ COLUMNS = ("score", "measured", "budget", "points")
 def points_of(share: float) -> int:
     """Return 0 to 1 as whole points of 100, rounded down, so that 100 means all of them."""
     return math.floor(share * 100 + 1e-9)
-
-
-def format_figure(ink: Ink, value: float | None, unit: str) -> str:
-    """Return a figure with its unit, bytes as KiB, MiB or GiB."""
-    if value is None:
-        return "-"
-    if unit in ("B", "bytes") and abs(value) >= 1024 and math.isfinite(value):
-        power = min(int(math.log(abs(value), 1024)), 4)
-        return f"{value / 1024**power:.4g} {'KMGT'[power - 1]}iB"
-    is_whole = math.isfinite(value) and value == int(value) and abs(value) < 1e15
-    return f"{int(value) if is_whole else format(value, '.3g')} {ink.line(unit)}".rstrip()
 
 
 def add_scores(page: Page, verdict: Verdict) -> None:
@@ -59,12 +49,10 @@ def _figures(ink: Ink, score: Score) -> list[str]:
     if not score.is_judged:
         points = ink.say("not_judged_short")
     if score.name == "correctness" and score.is_judged:
-        passed = ink.say(
-            "of_all", passed=format_figure(ink, score.measured, ""), all=format_figure(ink, score.budget, "")
-        )
+        passed = ink.say("of_all", passed=format_figure(score.measured, ""), all=format_figure(score.budget, ""))
         return [passed, "-", points]
     unit = "" if score.name == "syncs" else score.unit  # the row says what is counted
-    return [format_figure(ink, score.measured, unit), format_figure(ink, score.budget, unit), points]
+    return [ink.line(format_figure(score.measured, unit)), ink.line(format_figure(score.budget, unit)), points]
 
 
 def _row(cells: list[str], widths: list[int]) -> Text:

@@ -89,8 +89,9 @@ def _add_failures(page: Page, findings: Findings, verdict: Verdict) -> None:
         return
     page.heading(page.ink.say("optional_failed" if is_accepted else "also_failed", count=len(others)))
     groups = [list(group) for _, group in groupby(others, key=lambda finding: finding.function or finding.title)]
+    told = ""
     for group in groups[:MAX_OTHERS]:
-        _add_in_short(page, group[0], len(group), is_optional_named=not is_accepted)
+        told = _add_in_short(page, group[0], len(group), told, is_optional_named=not is_accepted)
     left = sum(map(len, groups[MAX_OTHERS:]))
     if left:
         page.add(page.ink.say("more_failures", count=left), style="dim", indent=2)
@@ -119,8 +120,11 @@ def _add_in_full(page: Page, finding: Finding, verdict: Verdict) -> None:
     add_output(page, finding.output, finding.output_dropped_bytes)
 
 
-def _add_in_short(page: Page, finding: Finding, count: int, *, is_optional_named: bool) -> None:
-    """Write the title of a test's failed cases on one line, and what broke first on another."""
+def _add_in_short(page: Page, finding: Finding, count: int, told: str, *, is_optional_named: bool) -> str:
+    """Write the title of a test's failed cases on one line, what broke first on another, and return that.
+
+    What the line before has just ``told`` is not said again.
+    """
     ink = page.ink
     cases = _count(ink, count)
     name = finding.bare_title if count > 1 else finding.title
@@ -129,8 +133,10 @@ def _add_in_short(page: Page, finding: Finding, count: int, *, is_optional_named
     title = crop(name, page.width - 4 - cell_len(tail), ink.glyph("cut"))
     line = Text("  ").append(ink.mark(finding.status) + " ", style_of(finding.status)).append(title + tail)
     page.add_line(line)
-    if finding.diagnostics:
-        page.add_cropped(ink.read(finding.diagnostics[0].what).partition("\n")[0], style="dim", indent=4)
+    what = ink.read(finding.diagnostics[0].what).partition("\n")[0] if finding.diagnostics else ""
+    if what and what != told:
+        page.add_cropped(what, style="dim", indent=4)
+    return what
 
 
 def _add_notes(page: Page, findings: Findings) -> None:

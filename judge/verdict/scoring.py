@@ -62,14 +62,12 @@ def _score_measured(
         return Score(name=name, weight=0, is_judged=False, unit=UNITS[name], note=text("score_not_applicable"))
     figure = MEASURED_BY[name]
     budgets = {case.id: case.budget[figure] for case in cases if figure in case.budget}
-    measured = [
-        (point_of(item.value, budgets[test.id]), item.value, budgets[test.id])
+    taken = {
+        test.id: [item.value for item in test.measurements if item.name == figure]
         for test in tests
         if test.id in budgets
-        for item in test.measurements
-        if item.name == figure
-    ]
-    if not measured and any(test.id in budgets and _is_failed(test) for test in tests):
+    }
+    if any(test.id in budgets and not taken[test.id] and _is_failed(test) for test in tests):
         # A figure that the submission's own failure kept from being taken counts nothing; left out, it would pay.
         return Score(
             name=name,
@@ -80,6 +78,9 @@ def _score_measured(
             unit=UNITS[name],
             note=text("score_test_failed"),
         )
+    measured = [
+        (point_of(value, budgets[id_]), value, budgets[id_]) for id_, values in taken.items() for value in values
+    ]
     if not measured:
         return Score(name=name, weight=weight, is_judged=False, unit=UNITS[name], note=text("score_no_run"))
     points, value, budget = min(measured)

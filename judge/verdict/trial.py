@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judge.models.base import Text
+from judge.models.figures import format_figure
 from judge.models.record import Diagnostic, DiagnosticKind, Measurement, RunRecord, TestCase, TestOutcome
 from judge.models.status import Status
 from judge.models.verdict import TestVerdict
@@ -121,8 +122,8 @@ class Trial:
                 diagnostic = Diagnostic(
                     kind=DiagnosticKind.BUDGET,
                     what=_say_over_budget(name),
-                    expected=f"≤ {budget:g} {figure.unit}".rstrip(),
-                    actual=f"{figure.value:g} {figure.unit}".rstrip(),
+                    expected=f"≤ {format_figure(budget, figure.unit)}",
+                    actual=format_figure(figure.value, figure.unit),
                     frames=figure.places,
                     look=figure.look,
                 )

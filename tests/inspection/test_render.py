@@ -94,8 +94,12 @@ def test_the_report_says_what_was_found() -> None:
 
 
 def test_silence_is_a_result() -> None:
-    """Nothing to complain of is said in one line."""
-    assert "no host wait, no race" in draw(quiet())
+    """Nothing to complain of is said in one line; where nothing ran, there was nothing to complain of."""
+    ran = replace(quiet(), spans=busy().spans[:1])
+    assert "✓ no host wait, no race" in draw(ran)
+    nothing = draw(quiet())
+    assert "○ nothing to judge" in nothing
+    assert "✓" not in nothing
 
 
 @pytest.mark.parametrize("kind", ERRORS)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from samples import MERGE, OWN_FRAME, RAISED, TESTS, both, outcome, verdict
+from samples import MERGE, NOT_WRITTEN, OWN_FRAME, RAISED, TESTS, both, outcome, verdict
 from verdicts import GALLERY
 
 from judge.models.status import Status
@@ -247,6 +247,15 @@ def test_the_failure_that_names_the_verdict_is_shown_in_full() -> None:
     assert "4194304" in first
     assert "KeyError" in rest.partition("Also not passed (1)")[0]
     assert 1 == rest.count("KeyError")
+
+
+def test_a_reason_that_many_tests_share_is_told_once() -> None:
+    """Ten times *not written yet* would hide that one test failed for another reason."""
+    names = ("test_pools", "test_best_fit", "test_out_of_memory", "test_cost")
+    reasons = (MERGE, NOT_WRITTEN, NOT_WRITTEN, NOT_WRITTEN)
+    text = show(verdict(Status.WRONG, tuple(map(lambda n, d: outcome(n, Status.WRONG, d), names, reasons))))
+    assert 1 == text.count(NOT_WRITTEN.what.en.split(":")[0])
+    assert "Also not passed (3)" in text
 
 
 def test_a_recursion_is_one_line() -> None:

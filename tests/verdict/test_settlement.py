@@ -267,6 +267,26 @@ def test_a_figure_that_a_failure_kept_from_being_taken_counts_nothing():
     assert verdict.total == 0.75 * 0.5
 
 
+def test_one_figure_does_not_stand_for_those_that_failures_kept_from_being_taken():
+    """A solution that waits fails one test before its waits are counted: another test's zero is not its score."""
+    cases = (r.case("a", budget={"time_ratio": 4.0}), r.case("b", budget={"time_ratio": 4.0}))
+    oracle = r.run("oracle", tests=cases, measurements=(r.figure("a", 1.0), r.figure("b", 1.0)))
+    failed = (r.outcome("a", Status.WRONG, diagnostic=r.failure()), r.outcome("b"))
+    verdict = r.judged(r.run(tests=cases, outcomes=failed, measurements=(r.figure("b", 1.0),)), oracle)
+    time = next(score for score in verdict.scores if score.name == "time")
+    assert (time.is_judged, time.points, time.measured) == (True, 0.0, None)
+
+
+def test_the_worst_of_several_figures_is_the_score():
+    """Wherever it was taken."""
+    cases = (r.case("a", budget={"time_ratio": 4.0}), r.case("b", budget={"time_ratio": 4.0}))
+    oracle = r.run("oracle", tests=cases, measurements=(r.figure("a", 1.0), r.figure("b", 1.0)))
+    figures = (r.figure("a", 1.0), r.figure("a", 8.0), r.figure("b", 2.0))
+    verdict = r.judged(r.run(tests=cases, measurements=figures), oracle)
+    time = next(score for score in verdict.scores if score.name == "time")
+    assert (time.points, time.measured) == (0.5, 8.0)
+
+
 def test_what_does_not_compile_is_not_said_to_have_reached_anything():
     """A source that never ran could use neither files nor network."""
     subject = r.run(tests=(), outcomes=(), load_status=Status.COMPILE_ERROR, diagnostics=(r.failure(),))
