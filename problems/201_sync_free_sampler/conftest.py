@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from support_rules import PAD, Row, list_allowed, rank_tokens
+from support_rules import PAD, Row, list_allowed, list_clear, race, rank_tokens
 from support_table import Pair, draw_table
 from torch import Tensor
 
@@ -23,6 +23,11 @@ DTYPES = {
     "finished": torch.bool,
 }
 STATE = ("position", "finished")
+LOOK_NOISE = (
+    "Was the noise asked with the row's own seed, and with its position before it grows? And is the race between "
+    "allowed tokens only?",
+    "噪声用的是不是该行自己的 seed，以及增长之前的 position？参赛的是不是只有允许的 token？",
+)
 
 
 class SamplerBench:
@@ -80,8 +85,8 @@ class SamplerBench:
             english, chinese = ("must be allowed", "应当允许") if wanted else ("must not be allowed", "不应当允许")
             self.expect.fail(
                 (
-                    f"Row {at} ({row.words}): token {token}, number {rank} in its order, {english}",
-                    f"第 {at} 行（{row.words}）：token {token}（名次 {rank}）{chinese}",
+                    f"Row {at} ({row.words[0]}): token {token}, rank {rank}, {english}",
+                    f"第 {at} 行（{row.words[1]}）：token {token}（名次 {rank}）{chinese}",
                 ),
                 expected=wanted,
                 actual=mask[token],
@@ -89,6 +94,35 @@ class SamplerBench:
                 picture=draw_table(places, mask, rank),
             )
         return masks
+
+    def compare_draws(
+        self, tokens: Sequence[int], logits: list[list[float]], rows: Sequence[Row], look: Pair = LOOK_NOISE
+    ) -> list[int]:
+        """Return which rows have a clear winner, once it is known that these drew theirs.
+
+        Args:
+            tokens: what the solution has drawn, one a row.
+            logits: the rows' logits, as Python's numbers.
+            rows: the requests, as they were before the draw.
+            look: what to look at when a token is another one.
+        """
+        __tracebackhide__ = True
+        clear = list_clear(logits, rows)
+        for at in clear:
+            row = rows[at]
+            english, chinese = row.words
+            self.expect.equal(
+                tokens[at],
+                race(rank_tokens(logits[at], row), row)[0],
+                (
+                    f"Row {at} ({english}), the request with seed {row.seed} at position {row.position}, "
+                    "draws another token",
+                    f"第 {at} 行（{chinese}），即 seed 为 {row.seed}、position 为 {row.position} 的请求，"
+                    "抽到的 token 不对",
+                ),
+                look=look,
+            )
+        return clear
 
     def _name_fields(self, batch: Any, names: Iterable[str]) -> dict[str, Tensor]:
         return {f"batch.{name}": getattr(batch, name) for name in names}

@@ -28,12 +28,12 @@ class Row:
     finished: bool = False
 
     @property
-    def words(self) -> str:
-        """The parameters that are not at rest, as a learner reads them."""
+    def words(self) -> tuple[str, str]:
+        """The parameters that are not at rest, as a learner reads them, in both languages."""
         rest = Row()
         names = ("temperature", "top_k", "top_p", "min_p")
         changed = [f"{name}={getattr(self, name):.6g}" for name in names if getattr(self, name) != getattr(rest, name)]
-        return ", ".join(changed) or "temperature=1"
+        return (", ".join(changed) or "no filter", "，".join(changed) or "不过滤")
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,9 @@ def make_noise(seed: int, position: int, token: int) -> float:
 def race(places: list[Place], row: Row) -> tuple[int, float] | None:
     """Return the token that is drawn, and by how much it wins (in logarithms); ``None`` when nothing may be drawn."""
     divisor = row.temperature or 1.0
+    best = places[0].logit
     scores = sorted(
-        (-(place.logit / divisor - math.log(make_noise(row.seed, row.position, place.token))), place.token)
+        (-((place.logit - best) / divisor - math.log(make_noise(row.seed, row.position, place.token))), place.token)
         for place in places
         if place.allowed
     )

@@ -30,7 +30,11 @@ def draw_table(places: list[Place], mask: list[bool], at: int) -> Pair:
         " rank  token     logit        p   before  expected yours",
         " 名次  token     logit        p   之前和      应为  你的",
     )
-    return ("\n".join([heads[0], *rows]), "\n".join([heads[1], *rows]))
+    feet = (
+        "p: softmax over what top_k left; before: the sum of p in front",
+        "p：在 top_k 留下的范围内做 softmax；之前和：前面各 p 之和",
+    )
+    return ("\n".join([heads[0], *rows, feet[0]]), "\n".join([heads[1], *rows, feet[1]]))
 
 
 def _sign(allowed: bool) -> str:

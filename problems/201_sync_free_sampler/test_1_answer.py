@@ -46,7 +46,11 @@ def test_sample_returns_tokens(
         tokens.tolist(),
         best.tolist(),
         ("A greedy row must draw its best token", "贪心行应当取最大的 token"),
-        look=("Is the answer an index into the row of the logits?", "结果是 logits 那一行里的下标吗？"),
+        look=(
+            "A row of temperature 0 allows one token (rule 2): did another one win the race? Or is the answer a rank "
+            "rather than a token?",
+            "温度为 0 的行只允许一个 token（规则 2）：是不是别的 token 赢了竞赛？还是结果是名次，而不是 token？",
+        ),
     )
     evidence.exact("tokens", tokens)
     evidence.exact("positions", batch.position)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from support_rules import Row, draw_row
+from support_rules import Row, draw_row, rank_tokens
 from torch import Tensor
 
 INF = math.inf
@@ -35,7 +35,10 @@ def test_top_k_keeps_k_tokens(bench: Any, evidence: Any, logits_of: Callable[...
 
     zh: top_k 保留最大的 k 个 logit；取 0 或超过词表大小时全部保留。
     """
-    look = ("How many tokens does this k leave, of a vocabulary of 10?", "词表大小为 10，这个 k 应当留下几个？")
+    look = (
+        "How many tokens does this k leave, of a vocabulary of 10? Is 0 off?",
+        "词表大小为 10，这个 k 应当留下几个？0 是不是当作关闭？",
+    )
     evidence.exact("masks", bench.compare_masks(logits_of(3, 10), [Row(top_k=top_k)] * 3, look))
 
 
@@ -47,8 +50,9 @@ def test_equal_logits_go_by_token(bench: Any, evidence: Any, rng: Random, dtype:
     """
     rows = [[float(rng.randrange(4)) for _ in range(64)] for _ in range(8)]
     look = (
-        "A comparison with the k-th value keeps all of its equals. Which order has no equals?",
-        "与第 k 大的值作比较，会把所有并列的都留下。什么样的排序没有并列？",
+        "A comparison with the k-th value keeps all of its equals, and sort orders equals as it likes, unless told "
+        "otherwise.",
+        "与第 k 大的值作比较，会把所有并列的都留下；而 sort 在没有特别要求时，对并列的先后不作保证。",
     )
     parameters = [Row(top_k=top_k) for top_k in (1, 5, 13, 20, 31, 40, 55, 63)]
     evidence.exact("masks", bench.compare_masks(bench.tensor(rows, dtype), parameters, look))
@@ -71,16 +75,19 @@ def test_top_p_keeps_the_token_that_reaches_it(bench: Any, evidence: Any, top_p:
 
 
 def test_top_p_counts_what_top_k_left(bench: Any, evidence: Any) -> None:
-    """top_p looks at the probabilities among the tokens that top_k left.
+    """top_p looks at the probabilities among the tokens that top_k left, and min_p comes after it.
 
-    zh: top_p 看的是 top_k 留下的那些 token 之间的概率。
+    zh: top_p 看的是 top_k 留下的那些 token 之间的概率，min_p 排在它后面。
     """
     look = (
-        "top_k left k tokens of 1/k each. Were their probabilities taken before top_k, or min_p's loss counted too?",
-        "top_k 留下 k 个 token，各占 1/k。概率是在 top_k 之前算的，还是把 min_p 去掉的也算进去了？",
+        "Were the probabilities taken before top_k, or after min_p? Equal tokens that top_k left have 1/k each, and "
+        "min_p comes last.",
+        "概率是在 top_k 之前算的，还是在 min_p 之后算的？top_k 留下的 k 个相等的 token 各占 1/k；min_p 排在最后。",
     )
     logits = bench.tensor([[1.0] * 8, [1.0] * 8, [1.0] * 8, [math.log(8.0), 0.0, 0.0, -INF, 0.0, -1.0, 0.0, 0.0]])
+    shares = bench.tensor([[math.log(share) for share in (4.0, 3.0, 2.0, 1.0)] + [-INF] * 4])
     rows = [Row(top_k=4, top_p=0.5), Row(top_k=2, top_p=0.5), Row(top_k=4, top_p=0.51), Row(top_p=0.8, min_p=0.2)]
+    logits, rows = torch.cat([logits, shares]), [*rows, Row(top_p=0.75, min_p=0.3)]
     evidence.exact("masks", bench.compare_masks(logits, rows, look))
 
 
@@ -167,7 +174,51 @@ def test_every_dtype_is_computed_in_float32(bench: Any, evidence: Any, rng: Rand
         "每份 1/4096：半精度的和已经分不清相邻两份。要在 softmax 之前转换 logits，而不是之后。",
     )
     masks = bench.compare_masks(logits, [Row(top_p=(count - 0.5) / 4096) for count in counts], look)
-    evidence.exact("kept", [sum(mask) for mask in masks])
+    evidence.exact("tokens allowed", [sum(mask) for mask in masks], labels=["row 0", "row 1"])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["f16", "bf16"])
+def test_half_logits_are_scaled_in_float32(bench: Any, evidence: Any, rng: Random, dtype: torch.dtype) -> None:
+    """Half types are scaled in float32: unequal logits, a temperature of 0.7, borders a few in ten thousand away.
+
+    zh: 半精度的 logits 用 float32 来除温度：logit 各不相同，温度 0.7，界限只差万分之几。
+    """
+    values = [[8.0] + [rng.randrange(-64, 64) / 64 for _ in range(7)] for _ in range(12)]
+    values += [[rng.uniform(0.0, 3.0) for _ in range(8)] for _ in range(12)]
+    logits = bench.tensor(values, dtype)
+    rows: list[Row] = []
+    for at, row in enumerate(logits.float().tolist()):
+        places = rank_tokens(row, Row(0.7))
+        shift = (3e-4, -3e-4)[at % 2]
+        if at < 12:
+            rows.append(Row(0.7, min_p=places[4].probability / places[0].probability * (1 + shift)))
+        else:
+            rows.append(Row(0.7, top_p=places[2].before + shift))
+    look = (
+        "Is anything computed in the logits' dtype: a difference, a quotient, or the temperature, which is 0.699 or "
+        "0.7002 there? Convert first, then subtract and divide.",
+        "有没有哪一步是按 logits 的 dtype 算的：减法、除法，或者温度本身（在那里是 0.699 或 0.7002）？"
+        "先转换，再做减法和除法。",
+    )
+    evidence.exact("masks", bench.compare_masks(logits, rows, look))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=["f32", "f16", "bf16"])
+def test_every_finite_logit_is_a_token(bench: Any, evidence: Any, dtype: torch.dtype) -> None:
+    """Finite logits at the ends of their dtype are tokens like others, at any temperature.
+
+    zh: 有限的 logit 哪怕到了 dtype 的两端，也是普通的 token，温度多低都一样。
+    """
+    most, least = torch.finfo(dtype).max, torch.finfo(dtype).min
+    lines = [[least] * 4, [most, 0.0, least, most], [0.0, least, -INF, least / 2], [-2e4, -INF, -3e4, -2e4]]
+    logits = bench.tensor([line for line in lines for _ in range(4)], dtype)
+    rows = [Row(), Row(0.01), Row(0.01, top_k=3), Row(0.01, top_p=0.4, min_p=0.5)] * len(lines)
+    look = (
+        "Only -inf is no token. Divided by 0.01, the largest numbers overflow, and inf - inf is NaN: subtract the "
+        "row's largest logit first.",
+        "只有 -inf 才不算 token。最大的那些数除以 0.01 会溢出，而 inf - inf 是 NaN：先减去这一行最大的 logit。",
+    )
+    evidence.exact("masks", bench.compare_masks(logits, rows, look))
 
 
 @pytest.mark.weight(3)
@@ -187,7 +238,9 @@ def test_each_row_has_its_own_parameters(
         logits = logits_of(97, 24).t()
     rows = [draw_row(rng, values) for values in logits.float().tolist()]
     look = (
-        "Each parameter has shape (rows,): does it meet the logits along the right dimension?",
-        "每个参数的形状都是 (rows,)：它与 logits 对齐的维度对吗？",
+        "Does each filter see what the rules say it sees? top_p: what rule 3 left; min_p: the row's first token. "
+        "And does a parameter of shape (rows,) meet the logits along the right dimension?",
+        "每个过滤看到的是不是规则所说的范围？top_p 看规则 3 留下的，min_p 看该行的第一个 token。"
+        "再看形状为 (rows,) 的参数与 logits 对齐的维度对不对。",
     )
     evidence.exact("masks", bench.compare_masks(logits, rows, look))

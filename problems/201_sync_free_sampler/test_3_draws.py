@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from support_rules import Row, draw_row, list_clear, race, rank_tokens
+from support_rules import CLEAR, Row, draw_row, race, rank_tokens
 from torch import Tensor
 
 LEAST_P = 1e-9
@@ -50,21 +50,21 @@ def test_the_draws_follow_the_probabilities(bench: Any, expect: Any, evidence: A
     expect.true(
         distance <= _chi_squared_limit(len(wanted) - 1),
         (
-            f"With {row.words} the draws do not follow the probabilities (chi-squared {distance:.0f})",
-            f"{row.words} 时，抽取结果不符合概率（卡方值 {distance:.0f}）",
+            f"With {row.words[0]} the draws do not follow the probabilities (chi-squared {distance:.0f})",
+            f"{row.words[1]}时，抽取结果不符合概率（卡方值 {distance:.0f}）",
         ),
         look=look,
         picture=picture,
     )
-    chosen = range(0, draws, 10)
-    clear = [chosen[at] for at in list_clear([values] * len(chosen), [rows[at] for at in chosen])]
-    evidence.exact("tokens", [tokens[at] for at in clear], labels=[f"seed {rows[at].seed}" for at in clear])
+    some, drawn = rows[::10], tokens[::10]
+    clear = bench.compare_draws(drawn, [values] * len(some), some)
+    evidence.exact("tokens", [drawn[at] for at in clear], labels=[f"request with seed {some[at].seed}" for at in clear])
 
 
 @pytest.mark.weight(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["f32", "bf16"])
 def test_the_smallest_noise_for_its_probability_wins(
-    bench: Any, expect: Any, evidence: Any, rng: Random, logits_of: Callable[..., Tensor], dtype: torch.dtype
+    bench: Any, evidence: Any, rng: Random, logits_of: Callable[..., Tensor], dtype: torch.dtype
 ) -> None:
     """Token by token, rows with random parameters draw the winner of the race, which float64 has found.
 
@@ -74,22 +74,50 @@ def test_the_smallest_noise_for_its_probability_wins(
     values = logits.float().tolist()
     rows = [draw_row(rng, row) for row in values]
     tokens = bench.sample(logits, bench.batch(rows)).tolist()
-    clear = list_clear(values, rows)
-    for at in clear:
-        row = rows[at]
-        expect.equal(
-            tokens[at],
-            race(rank_tokens(values[at], row), row)[0],
-            (
-                f"Row {at} ({row.words}, seed={row.seed}, position={row.position}) draws another token",
-                f"第 {at} 行（{row.words}，seed={row.seed}，position={row.position}）抽到的 token 不对",
-            ),
-            look=(
-                "The noise of a row comes from its own seed and position, and the race is between allowed tokens.",
-                "每行的噪声由它自己的 seed 和 position 决定，参赛的只有允许的 token。",
-            ),
-        )
+    clear = bench.compare_draws(tokens, values, rows)
     evidence.exact("tokens", [tokens[at] for at in clear], labels=[f"row {at}" for at in clear])
+
+
+def test_extreme_logits_are_drawn_like_others(bench: Any, evidence: Any, rng: Random) -> None:
+    """Rows of the largest and of the smallest finite logits, at a low temperature, draw the winner of their race.
+
+    zh: 由最大或最小的有限 logit 组成的行，在很低的温度下也抽到竞赛的胜者。
+    """
+    most = torch.finfo(torch.float32).max
+    values = [[at * most] * 8 for at in (-1.0, 1.0)] * 8 + [[0.0, most, -most, 1.0, most, 0.0, -most, -1.0]] * 8
+    rows = [Row(0.01, seed=rng.randrange(1 << 60)) for _ in values]
+    tokens = bench.sample(bench.tensor(values), bench.batch(rows)).tolist()
+    look = (
+        "Divided by 0.01, the largest numbers overflow, and of equal infinities argmax takes the first or a NaN. "
+        "Subtract the row's largest logit first.",
+        "最大的那些数除以 0.01 会溢出；全是无穷大时 argmax 只会取第一个，或者取到 NaN。先减去这一行最大的 logit。",
+    )
+    clear = bench.compare_draws(tokens, values, rows, look)
+    evidence.exact("tokens", [tokens[at] for at in clear], labels=[f"row {at}" for at in clear])
+
+
+def test_a_close_race_is_run_in_float32(bench: Any, expect: Any, evidence: Any, rng: Random) -> None:
+    """Races that are won by less than bfloat16 can say are decided in float32.
+
+    zh: 胜负之差小到 bfloat16 分辨不出的竞赛，要按 float32 决出。
+    """
+    values = [3.0, 2.0, 1.5, 1.0, 0.5, 0.0]
+    first = rng.randrange(1 << 40)
+    rows = [Row(0.7, seed=first + at) for at in range(8000)]
+    places = rank_tokens(values, rows[0])
+    winners = {row: race(places, row) for row in rows}
+    close = [row for row in rows if 2 * CLEAR < winners[row][1] < 4e-3]
+    tokens = bench.sample(bench.tensor([values] * len(close), torch.bfloat16), bench.batch(close)).tolist()
+    expect.equal(
+        tokens,
+        [winners[row][0] for row in close],
+        ("Close races of bfloat16 logits have other winners", "bfloat16 的 logits 在势均力敌时胜者不对"),
+        look=(
+            "Is the race's logit, too, converted before it is divided, and the temperature left in float32?",
+            "竞赛用的 logit 也是先转换再做除法的吗？温度是不是仍为 float32？",
+        ),
+    )
+    evidence.exact("tokens", tokens, labels=[f"request with seed {row.seed}" for row in close])
 
 
 def test_a_row_does_not_know_its_batch(
@@ -120,7 +148,8 @@ def test_a_row_does_not_know_its_batch(
             (f"The requests draw other tokens {name[0]}", f"{name[1]}之后，同样的请求抽到了别的 token"),
             look=look,
         )
-    evidence.exact("tokens", [together[at] for at in list_clear(logits.tolist(), rows)])
+    clear = bench.compare_draws(together, logits.tolist(), rows)
+    evidence.exact("tokens", [together[at] for at in clear], labels=[f"row {at}" for at in clear])
 
 
 def test_a_new_seed_or_position_draws_anew(bench: Any, expect: Any, evidence: Any, rng: Random) -> None:
@@ -134,7 +163,7 @@ def test_a_new_seed_or_position_draws_anew(bench: Any, expect: Any, evidence: An
         ("seeds", "种子"): [Row(seed=seed + at) for at in range(8)],
         ("positions", "位置"): [Row(seed=seed, position=at) for at in range(8)],
     }
-    found = []
+    found, labels = [], []
     for (english, chinese), rows in draws.items():
         tokens = bench.sample(logits, bench.batch(rows)).tolist()
         expect.true(
@@ -146,8 +175,10 @@ def test_a_new_seed_or_position_draws_anew(bench: Any, expect: Any, evidence: An
             look=("Do both, seed and position, go into the noise?", "seed 和 position 都进入噪声了吗？"),
             actual=tokens,
         )
-        found += [tokens[at] for at in list_clear(logits.tolist(), rows)]
-    evidence.exact("tokens", found)
+        clear = bench.compare_draws(tokens, logits.tolist(), rows)
+        found += [tokens[at] for at in clear]
+        labels += [f"seed {rows[at].seed}, position {rows[at].position}" for at in clear]
+    evidence.exact("tokens", found, labels=labels)
 
 
 def test_the_global_generator_has_no_say(
@@ -182,7 +213,8 @@ def test_the_global_generator_has_no_say(
         ("Another torch.manual_seed gave other tokens", "换一个 torch.manual_seed，抽到的 token 就变了"),
         look=look,
     )
-    evidence.exact("tokens", [drawn[0][at] for at in list_clear(logits.tolist(), rows)])
+    clear = bench.compare_draws(drawn[0], logits.tolist(), rows)
+    evidence.exact("tokens", [drawn[0][at] for at in clear], labels=[f"row {at}" for at in clear])
 
 
 def _chi_squared_limit(degrees: int) -> float:

@@ -18,8 +18,10 @@ ELEMENTS = ROWS * VOCABULARY
 
 
 LOOK_WAIT = (
-    "The line asks for a number, or for a shape that hangs on one. Which op of fixed shape does it on the device?",
-    "这一行要的是一个数字，或取决于数字的形状。哪个形状固定的运算能在设备上得到同样的结果？",
+    "The line asks for a number, or for a shape that hangs on the data, or copies between host and device "
+    "(torch.tensor, .cpu, .to). Which op of fixed shape does it on the device?",
+    "这一行要的是一个数字，或一个取决于数据的形状，或者在主机与设备之间拷贝（torch.tensor、.cpu、.to）。"
+    "哪个形状固定的运算能在设备上得到同样的结果？",
 )
 
 
@@ -70,7 +72,7 @@ def test_the_mask_is_made_without_a_wait(
         bench.solution.allowed_tokens(logits[:0], empty)
     measure("syncs", len(seen.syncs), places=seen.places)
     expect.waits(seen, look=LOOK_WAIT)
-    evidence.exact("kept", mask.sum(dim=1))
+    evidence.exact("tokens allowed", mask.sum(dim=1).tolist(), labels=[f"row {at}" for at in range(12)])
 
 
 @pytest.mark.weight(2)
@@ -174,14 +176,13 @@ def test_memory_stays_a_few_times_the_logits(
         bench.batch(_rows(rng, ROWS)),
     )
     bench.sample(logits[:1], bench.batch(_rows(rng, 1)))
-    before = torch.cuda.memory_allocated()
     with watch() as seen:
         tokens = bench.solution.sample(logits, batch, PAD)
     look = (
         "A sort and its indices, the noise, two or three masks: what else is as large as the logits, or larger?",
         "一次排序及其下标、噪声、两三个掩码：还有什么与 logits 一样大，甚至更大？",
     )
-    measure("memory_bytes", seen.peak_bytes - before, "B", look=look)
+    measure("memory_bytes", seen.peak_growth_bytes, "B", look=look)
     _record(evidence, [tokens], batch)
 
 
@@ -216,8 +217,12 @@ def test_a_step_takes_little_more_than_noise_and_a_sort(
 
 def _record(evidence: Any, tokens: list[Tensor], batch: Any) -> None:
     """Record what rounding can't change: the greedy rows' tokens, and the state of all rows."""
-    evidence.exact("greedy tokens", [step.tolist()[::6] for step in tokens])
-    evidence.exact("state", {"position": batch.position.tolist(), "finished": batch.finished.tolist()})
+    drawn = [step.tolist()[::6] for step in tokens]
+    labels = [f"call {call}, greedy row {6 * at}" for call, row in enumerate(drawn) for at in range(len(row))]
+    evidence.exact("greedy tokens", [token for row in drawn for token in row], labels=labels)
+    rows = [f"row {at}" for at in range(batch.position.shape[0])]
+    evidence.exact("positions", batch.position.tolist(), labels=rows)
+    evidence.exact("finished", batch.finished.tolist(), labels=rows)
 
 
 def _fail_capture(expect: Any, refusal: RuntimeError) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from support_model import WIDTH, Layers, draw, read
+from support_model import WARM_UPS, WIDTH, Layers, draw, read
 from torch import Tensor
 
 Pair = tuple[str, str]
@@ -30,6 +30,11 @@ LOOK_AUTOGRAD: Pair = (
     "运行器只做推理：拷贝、重放、调用模型都不带 autograd，构造时如此，每次调用也如此。",
 )
 
+LOOK_WARM_UP: Pair = (
+    "What a model does in its first calls (tables, libraries, tuning) can't be captured: warm it up before.",
+    "模型头几次调用里的事（建表、初始化库、调优）不能捕获：先预热。",
+)
+
 
 class Service:
     """Calls a runner, checks the form and the values of what it returns, and writes them down.
@@ -47,8 +52,24 @@ class Service:
         self.model = model
         self.outputs: list[Any] = []
         self.labels: list[str] = []
-        self.runner = solution.GraphRunner(model, example) if runner is None else runner
+        self.runner = self._build(solution, example) if runner is None else runner
         self.known: list[tuple[Pair, Any]] = [(("the example", "示例输入"), model.exact(example))]
+
+    def _build(self, solution: ModuleType, example: Tensor) -> Any:
+        """Return a runner; where the capture fails and came too early, that is what is told."""
+        __tracebackhide__ = True
+        try:
+            return solution.GraphRunner(self.model, example)
+        except RuntimeError as error:
+            warm = sum(not call.is_captured for call in self.model.calls)
+            if warm == len(self.model.calls) or warm >= WARM_UPS:
+                raise
+            what = (
+                f"the capture failed; it came after {warm} warm-up calls of the model",
+                f"捕获失败：捕获之前只预热了 {warm} 次",
+            )
+            shown = f"{warm}; {str(error).splitlines()[0]}"
+            self.expect.fail(what, f">= {WARM_UPS} warm-up calls (rule 5)", shown, LOOK_WARM_UP)
 
     def call(self, x: Tensor) -> Tensor:
         """Return the runner's result for x, once its form has been found right; its values are not looked at yet."""

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 WIDTH = 8
+WARM_UPS = 3
+"""Calls in which a model may set itself up, as the statement says."""
 LARGEST = 3
 """Inputs are whole numbers from -3 to 3, weights are -1, 0 or 1: no sum passes 192, which bfloat16 holds exactly."""
 

@@ -183,7 +183,7 @@ def test_nothing_is_kept_for_autograd(
     model = Layers(rng, device)
     model.first.requires_grad_()
     service = serve(rows(4), model)
-    for number, x in enumerate((rows(4).requires_grad_(), rows(4), rows(3).requires_grad_()), 1):
+    for number, x in enumerate((rows(4).requires_grad_(), rows(4)), 1):
         y = service.serve(x, f"call {number}, with a weight that requires a gradient")
         y.add_(1)
     service.record(evidence)

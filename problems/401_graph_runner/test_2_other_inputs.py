@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from support_model import WIDTH, draw, read
+from support_model import WIDTH, Layers, draw, read
 from torch import Tensor
 
 
@@ -44,6 +44,21 @@ def test_another_shape_is_run_by_the_model(
         ("the model was called for an input of the example's shape", "输入形状与示例相同，模型却被调用了"),
         ("Such a call is a replay.", "这样的调用只是一次重放。"),
     )
+    service.record(evidence)
+
+
+def test_another_shape_is_run_without_autograd(
+    serve: Callable[..., Any], rows: Callable[..., Tensor], rng: Random, device: str, evidence: Any
+) -> None:
+    """The model runs without autograd for such an input too: its result requires no gradient.
+
+    zh: 对这样的输入，模型同样不带 autograd 运行：结果不要求梯度。
+    """
+    model = Layers(rng, device)
+    model.first.requires_grad_()
+    service = serve(rows(4), model)
+    service.serve(rows(3).requires_grad_(), "x [3, 8], which requires a gradient")
+    service.serve(rows(4), "x [4, 8] afterwards")
     service.record(evidence)
 
 

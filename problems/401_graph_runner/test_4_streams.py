@@ -34,7 +34,7 @@ def test_building_is_ordered_on_the_callers_stream(
     zh: 构造时示例输入可能还在计算，第一次调用也可能紧跟着到来：一切仍按顺序执行。
     """
     model, source = Layers(rng, device), rows(4)
-    caller = torch.cuda.default_stream() if stream == "default_stream" else torch.cuda.Stream()
+    caller = torch.cuda.default_stream() if stream == "default_stream" else torch.cuda.Stream(priority=-1)
     torch.cuda.synchronize()
     with watch() as seen, torch.cuda.stream(caller):
         torch.cuda._sleep(LONG)
@@ -70,7 +70,7 @@ def test_a_call_is_ordered_on_the_callers_stream(
 
     zh: 调用从调用者的当前流取得输入（输入可能还在那里计算），结果也在该流上可用。
     """
-    caller = torch.cuda.default_stream() if stream == "default_stream" else torch.cuda.Stream()
+    caller = torch.cuda.default_stream() if stream == "default_stream" else torch.cuda.Stream(priority=-1)
     service, source = serve(rows(4)), rows(4)
     torch.cuda.synchronize()
     with watch() as seen, torch.cuda.stream(caller):
@@ -102,7 +102,7 @@ def test_calls_from_two_streams_are_ordered(
 
     zh: 调用可以来自多个彼此没有先后的流：运行器自己的内存由运行器自己负责排序。
     """
-    callers = [torch.cuda.Stream(), torch.cuda.Stream()]
+    callers = [torch.cuda.Stream(priority=-1), torch.cuda.Stream(priority=-1)]
     service = serve(rows(4))
     inputs = [rows(4) for _ in range(6)]
     results = []
@@ -145,7 +145,7 @@ def test_a_runner_may_die_while_its_work_is_queued(
     """
     model, example, x = Layers(rng, device), rows(4), rows(4)
     runner = solution.GraphRunner(model, example)
-    caller = torch.cuda.Stream()
+    caller = torch.cuda.Stream(priority=-1)
     torch.cuda.synchronize()
     with watch() as seen:
         with torch.cuda.stream(caller):

@@ -1,6 +1,6 @@
 """The logits are divided by the temperature in place, and belong to the engine.
 
-Caught by: test_1_answer.py::test_sample_returns_tokens
+Caught by: test_3_draws.py::test_the_draws_follow_the_probabilities[cold]
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def allowed_tokens(logits: Tensor, batch: Batch) -> Tensor:
     top_k = torch.where(batch.temperature == 0, 1, top_k)
     rank = torch.arange(vocabulary, device=logits.device)
     kept = (rank < top_k.unsqueeze(1)) & (ordered > -torch.inf)
-    scaled = torch.where(kept, ordered / _divisor(batch), -torch.inf)
+    # Measured from the best, no logit overflows but towards minus infinity, where its probability is 0 anyway.
+    scaled = torch.where(kept, (ordered - ordered[:, :1]) / _divisor(batch), -torch.inf)
     probability = scaled.softmax(dim=1)
     before = probability.cumsum(dim=1) - probability
     top_p = batch.top_p.unsqueeze(1)
@@ -120,6 +121,7 @@ def sample(logits: Tensor, batch: Batch, pad: int) -> Tensor:
     allowed = allowed_tokens(logits, batch)
     # The largest p / q is the largest log p - log q, and log p is the scaled logit up to a constant of the row.
     race = logits.float().div_(_divisor(batch))
+    race = race - race.amax(dim=1, keepdim=True)
     race -= exponential_noise(batch.seed, batch.position, logits.shape[1]).log_()
     winner = torch.where(allowed, race, -torch.inf).argmax(dim=1)
     draws = allowed.any(dim=1) & ~batch.finished

@@ -120,7 +120,8 @@ def sample(logits: Tensor, batch: Batch, pad: int) -> Tensor:
     """
     allowed = allowed_tokens(logits, batch)
     # The largest p / q is the largest log p - log q, and log p is the scaled logit up to a constant of the row.
-    race = logits.float() / _divisor(batch)
+    values = logits.float()
+    race = (values - values.amax(dim=1, keepdim=True)) / _divisor(batch)
     race -= exponential_noise(batch.seed, batch.position, logits.shape[1]).log_()
     winner = torch.where(allowed, race, -torch.inf).argmax(dim=1)
     draws = allowed.any(dim=1) & ~batch.finished

@@ -1,6 +1,6 @@
 """Calls run with autograd: the copy makes the graph's input require gradients, and so do results of the model itself.
 
-Caught by: test_1_results.py::test_nothing_is_kept_for_autograd
+Caught by: test_2_other_inputs.py::test_another_shape_is_run_without_autograd
 """
 
 from __future__ import annotations

@@ -42,12 +42,12 @@ def stub() -> Iterator[ModuleType]:
 
 
 def test_a_table_is_the_same_in_both_languages(support: SimpleNamespace) -> None:
-    """Only its head has words, the columns line up, and the token in question is pointed at."""
+    """Only its head and its foot have words, the columns line up, and the token in question is pointed at."""
     places = support.rules.rank_tokens([float(at) for at in range(20)], support.rules.Row(top_k=10))
     mask = support.rules.list_allowed(places)
     mask[places[10].token] = True
     english, chinese = (text.splitlines() for text in support.table.draw_table(places, mask, 10))
-    assert english[1:] == chinese[1:]
+    assert english[1:-1] == chinese[1:-1]
     assert cell_len(english[0]) == cell_len(chinese[0])
     assert [line for line in english if "<--" in line] == [english[5]]
     assert max(map(cell_len, english)) <= 76
