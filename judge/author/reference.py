@@ -28,15 +28,15 @@ class Proof:
 
 
 def prove_reference(bench: Bench, runs: int = RUNS) -> Proof:
-    """Judge the reference as often, each time under a seed of its own and beside another run of itself."""
+    """Judge the reference ``runs`` times, each under a seed of its own and beside another run of itself."""
     problem = bench.problem
     candidate = Candidate("solution.py", problem.reference.read_bytes())
     first = secrets.randbits(31)
     key = None
     for seed in range(first, first + runs):
-        pair_of_runs, verdict = bench.judge_pair(candidate, seed)
-        key = key or Key(pair_of_runs.oracle, seed)
-        silent = find_silent(problem, pair_of_runs.oracle)
+        made, verdict = bench.judge_pair(candidate, seed)
+        key = key or Key(made.oracle, seed)
+        silent = find_silent(problem, made.oracle)
         if silent:
             return Proof(tuple(silent))
         if verdict.status not in (Status.ACCEPTED, Status.NOT_JUDGED):

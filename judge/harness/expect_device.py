@@ -139,9 +139,7 @@ class DeviceExpect(Expect):
 
 def _as_bits(torch: Any, tensor: Any) -> Any:  # noqa: ANN401  torch is not imported here
     """Return a tensor whose values compare as bits: NaN equals itself, and -0 is not 0."""
-    integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-    plain = tensor.contiguous()
-    return plain.view(integers[plain.element_size()]) if plain.element_size() in integers else plain
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
 
 
 def _is_own(touch: Touch) -> bool:

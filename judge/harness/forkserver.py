@@ -17,7 +17,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from judge.sandbox.supervisor import supervise
 
@@ -78,13 +78,13 @@ def _reap() -> None:
         pass
 
 
-def _supervise(order: dict[str, object], descriptors: list[int], parent: int, main: Main) -> NoReturn:
+def _supervise(order: dict[str, Any], descriptors: list[int], parent: int, main: Main) -> NoReturn:
     """Become a supervisor, and start a child in a copy of this process."""
     code = 1
     try:
         request, report, stack, status, stdin, output = descriptors
         os.setsid()
-        os.chdir(str(order["scratch"]))
+        os.chdir(order["scratch"])
         for number, standard in ((stdin, 0), (output, 1), (output, 2)):
             os.dup2(number, standard)
         os.close(stdin)
@@ -94,10 +94,10 @@ def _supervise(order: dict[str, object], descriptors: list[int], parent: int, ma
             # As Python has them when it begins.
             signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-            _settle_in(dict(order["environment"]))  # type: ignore[call-overload]
+            _settle_in(order["environment"])
             main([str(request), str(report), str(stack)])
 
-        supervise(status, dict(order["limits"]), start, parent=parent)  # type: ignore[call-overload]
+        supervise(status, order["limits"], start, parent=parent)
         code = 0
     finally:
         os._exit(code)

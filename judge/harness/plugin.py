@@ -198,6 +198,14 @@ def watch(request: pytest.FixtureRequest) -> Callable[[], Watch]:
 
 
 @pytest.fixture(scope="session")
+def time_us(device: str) -> Callable[[Callable[[], object]], float]:
+    """Measure a call: microseconds of the device, from the beginning to the end of what it queues."""
+    from judge.harness.timing import measure_us
+
+    return lambda call: measure_us(call, device)
+
+
+@pytest.fixture(scope="session")
 def expect() -> DeviceExpect:
     """Comparisons that explain themselves."""
     from judge.harness.expect_device import DeviceExpect

@@ -100,11 +100,15 @@ class Watch:
         """By how much ``torch.cuda.memory_allocated()`` rose in the block above what it was before it."""
         return self.observation.peak_growth_bytes
 
-    def draw(self) -> dict[str, str]:
-        """Return what ran when as a small drawing, for the ``picture`` of a failure."""
+    def draw(self, *, by_piece: bool = False) -> dict[str, str]:
+        """Return what ran when as a small drawing, for the ``picture`` of a failure.
+
+        Args:
+            by_piece: one row an engine, with the numbers of chunks or batches, in place of one a stream.
+        """
         from judge.instruments.drawing import draw_timeline
 
-        return draw_timeline(self.observation)
+        return draw_timeline(self.observation, by_piece=by_piece)
 
     @property
     def places(self) -> list[dict[str, str | int]]:

@@ -41,11 +41,15 @@ def _find_limit_of_run(seen: Observation) -> Limit | None:
     timeline = seen.timeline
     if timeline.launches < LEAST_LAUNCHES or not seen.spans:
         return None
-    busy_us = timeline.makespan_us - timeline.device_idle_us
-    worked_us = max(span.ended_us for span in seen.spans) - min(span.started_us for span in seen.spans)
-    if busy_us > (1 - DEVICE_BOUND) * worked_us:
+    if find_idle(seen) < DEVICE_BOUND:
         return "device"
-    return "host" if timeline.host_us > busy_us and seen.device == "sim" else None
+    return "host" if timeline.host_us > timeline.device_busy_us and seen.device == "sim" else None
+
+
+def find_idle(seen: Observation) -> float:
+    """Return the idle share of the device's time between its first work and its last, 0 to 1."""
+    worked_us = max(span.ended_us for span in seen.spans) - min(span.started_us for span in seen.spans)
+    return max(1 - seen.timeline.device_busy_us / worked_us, 0.0) if worked_us > 0 else 0.0
 
 
 def is_worth_a_graph(step: Step) -> bool:

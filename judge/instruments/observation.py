@@ -188,6 +188,11 @@ class Timeline:
     """The repeating part, where one can be told."""
 
     @property
+    def device_busy_us(self) -> float:
+        """Time of the makespan in which something ran on the device."""
+        return self.makespan_us - self.device_idle_us
+
+    @property
     def idle(self) -> float:
         """Idle share of the makespan, 0 to 1."""
         return self.device_idle_us / self.makespan_us if self.makespan_us else 0.0
@@ -195,8 +200,7 @@ class Timeline:
     @property
     def overlap(self) -> float:
         """Share of the device's busy time in which two streams or more were at work, 0 to 1."""
-        busy_us = self.makespan_us - self.device_idle_us
-        return self.overlap_us / busy_us if busy_us > 0 else 0.0
+        return self.overlap_us / self.device_busy_us if self.device_busy_us > 0 else 0.0
 
 
 @dataclass(frozen=True)

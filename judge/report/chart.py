@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
+from judge.instruments.intervals import Interval
 from judge.report.ink import Ink
 from judge.report.page import Page
 from judge.report.phrases import tell
@@ -16,8 +17,6 @@ from judge.report.wrapping import crop
 LABEL_WIDTH = 14
 SHADES = ((0.66, "█", "#"), (0.25, "▒", "="), (0.0, "·", "-"))
 """From which share of a column on it is drawn with which sign; the last two are Unicode and ASCII."""
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judge.instruments.limits import find_heaviest, find_limit, is_worth_a_graph
+from judge.instruments.limits import find_heaviest, find_idle, find_limit, is_worth_a_graph
 from judge.instruments.observation import Observation
 from judge.report.ink import Ink
 from judge.report.page import Page
@@ -27,11 +27,10 @@ def add_conclusion(page: Page, seen: Observation) -> None:
 def _tell_limit(ink: Ink, seen: Observation, limit: str) -> str:
     step, timeline = seen.timeline.step, seen.timeline
     if limit == "device":
-        busy = 1 - (step.idle if step is not None else _find_idle(seen))
+        busy = 1 - (step.idle if step is not None else find_idle(seen))
         return tell(ink, "limit_device", busy=f"{100 * busy:.0f}")
     if step is None:
-        busy_us = timeline.makespan_us - timeline.device_idle_us
-        figures = {"host": format_us(timeline.host_us), "busy": format_us(busy_us)}
+        figures = {"host": format_us(timeline.host_us), "busy": format_us(timeline.device_busy_us)}
         return tell(ink, "limit_host_run", launches=timeline.launches, **figures)
     idle = f"{100 * step.idle:.0f}"
     if limit == "waits":
@@ -39,12 +38,6 @@ def _tell_limit(ink: Ink, seen: Observation, limit: str) -> str:
         return tell(ink, "limit_waits", waited=waited, period=period, idle=idle)
     figures = {"host": format_us(step.host_us), "busy": format_us(step.busy_us), "idle": idle}
     return tell(ink, "limit_host", launches=tell(ink, "n_launches", count=step.launches), **figures)
-
-
-def _find_idle(seen: Observation) -> float:
-    """Return the idle share between the first work and the last."""
-    worked_us = max(span.ended_us for span in seen.spans) - min(span.started_us for span in seen.spans)
-    return max(1 - (seen.timeline.makespan_us - seen.timeline.device_idle_us) / worked_us, 0.0) if worked_us else 0.0
 
 
 def _advise(ink: Ink, seen: Observation, limit: str) -> str | None:

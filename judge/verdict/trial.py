@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judge.locale import pair
 from judge.models.base import Text
 from judge.models.figures import format_figure
 from judge.models.record import Diagnostic, DiagnosticKind, Measurement, RunRecord, TestCase, TestOutcome
@@ -11,11 +12,9 @@ from judge.models.status import Status
 from judge.models.verdict import TestVerdict
 from judge.verdict.comparison import Difference, find_difference
 from judge.verdict.ending import text
+from judge.verdict.scoring import MEASURED_BY
 
 Finding = tuple[Status, tuple[Diagnostic, ...]]
-
-FIGURES = ("syncs", "memory_bytes", "time_ratio")
-"""Measurements that feed a score."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +140,10 @@ def _name_place(name: str, difference: Difference) -> str:
 
 
 def _say_over_budget(name: str) -> Text:
-    figure = text(f"figure_{name}") if name in FIGURES else Text(en=f"`{name}`", zh=f"`{name}`")
-    return Text(en=text("over_budget", name=figure.en).en, zh=text("over_budget", name=figure.zh).zh)
+    """Name the score that a figure feeds, as the table does; a problem's own figure by its own name."""
+    score = next((score for score, figure in MEASURED_BY.items() if figure == name), None)
+    names = {"en": f"`{name}`", "zh": f"`{name}`"} if score is None else pair(f"report.score_{score}")
+    return Text(**{language: pair("verdict.over_budget", name=said)[language] for language, said in names.items()})
 
 
 def _find_outcome(run: RunRecord, test: str) -> TestOutcome | None:

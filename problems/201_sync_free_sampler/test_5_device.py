@@ -188,7 +188,7 @@ def test_memory_stays_a_few_times_the_logits(
 
 @pytest.mark.budget(time_ratio=2.5)
 def test_a_step_takes_little_more_than_noise_and_a_sort(
-    bench: Any, evidence: Any, measure: Any, rng: Random, logits_of: Callable[..., Tensor]
+    bench: Any, evidence: Any, measure: Any, time_us: Any, rng: Random, logits_of: Callable[..., Tensor]
 ) -> None:
     """A step takes at most 2.5 times as long as the given noise and one stable sort of the same logits.
 
@@ -205,8 +205,8 @@ def test_a_step_takes_little_more_than_noise_and_a_sort(
     tokens = bench.sample(logits, bench.batch(_rows(rng, ROWS)))
     ratios = []
     for _turn in range(3):
-        yard_ms = _time(run_yardstick)
-        ratios.append(_time(lambda: bench.solution.sample(logits, batch, PAD)) / yard_ms)
+        yard_us = time_us(run_yardstick)
+        ratios.append(time_us(lambda: bench.solution.sample(logits, batch, PAD)) / yard_us)
     look = (
         "How many launches is a step, and is there more than one sort? Each op of a loop over rows counts.",
         "一步有多少次启动？是不是排了不止一次序？逐行循环里的每个运算都要算。",
@@ -239,14 +239,3 @@ def _fail_capture(expect: Any, refusal: RuntimeError) -> NoReturn:
         expect.fail(what, look=look)
     except AssertionError as failure:
         raise failure from first
-
-
-def _time(call: Callable[[], object]) -> float:
-    """Return the milliseconds between two events around a call."""
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda.synchronize()
-    begin.record()
-    call()
-    end.record()
-    torch.cuda.synchronize()
-    return begin.elapsed_time(end)

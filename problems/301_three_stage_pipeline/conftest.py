@@ -11,7 +11,6 @@ import torch
 from support_chunks import Arithmetic, double, sleepy, write_down
 from support_races import explain_race
 from support_slips import Slips
-from support_timeline import draw_timeline
 from torch import Tensor
 
 Pair = tuple[str, str]
@@ -116,7 +115,7 @@ class Trial:
     def fail_slow(self, seen: Any, what: Pair, look: Pair, **values: Any) -> None:
         """Fail with the timeline as a picture."""
         __tracebackhide__ = True
-        self.expect.fail(what, look=look, picture=draw_timeline(seen), **values)
+        self.expect.fail(what, look=look, picture=seen.draw(by_piece=True), **values)
 
     def _explain(self, result: Tensor, number: int, chunks: list[Tensor], arithmetic: Arithmetic) -> Pair:
         """Say whose bytes a wrong result holds, where that can be told."""

@@ -19,6 +19,8 @@ TRIES = 2
 TIME_RATIO = 1.15
 LINK_COPIES = 3
 
+TimeUs = Callable[[Callable[[], object]], float]
+
 
 @pytest.mark.weight(2)
 @pytest.mark.budget(memory_bytes=2 * DEPTH * SIZE_BYTES)
@@ -65,7 +67,7 @@ def test_device_memory_is_that_of_depth_chunks(trial: Any, rng: Random, watch: A
     ids=["copies_are_longest", "compute_is_longest"],
 )
 def test_the_longest_stage_sets_the_pace(
-    trial: Any, rng: Random, watch: Any, measure: Any, size_bytes: int, cycles: int
+    trial: Any, rng: Random, watch: Any, measure: Any, time_us: TimeUs, size_bytes: int, cycles: int
 ) -> None:
     """A run takes at most 1.15 times the longest stage's sum plus filling and draining the pipeline.
 
@@ -81,11 +83,11 @@ def test_the_longest_stage_sets_the_pace(
             sums.append(float(result[::4096].sum()))
 
     run(DEPTH + 2)  # sets streams and memory up
-    ideal_us = find_ideal(chunks[0], compute, COUNT)
-    took_us = take_time(run)
+    ideal_us = find_ideal(time_us, chunks[0], compute, COUNT)
+    took_us = time_us(run)
     for _ in range(1, TRIES):  # a real machine is not always quiet
         if took_us > TIME_RATIO * ideal_us:
-            took_us = min(took_us, take_time(run))
+            took_us = min(took_us, time_us(run))
     measure("time_ratio", took_us / ideal_us, "×")
     trial.evidence.exact("sums", sums)
     if took_us > TIME_RATIO * ideal_us:
@@ -100,21 +102,10 @@ def test_the_longest_stage_sets_the_pace(
         )
 
 
-def take_time(call: Callable[[], object]) -> float:
-    """Return microseconds between two events around a call, on the current stream."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda.synchronize()
-    start.record()
-    call()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) * 1e3
-
-
-def find_ideal(chunk: torch.Tensor, compute: Arithmetic, count: int) -> float:
+def find_ideal(time_us: TimeUs, chunk: torch.Tensor, compute: Arithmetic, count: int) -> float:
     """Return the time of ``count`` chunks when only the longest stage counts, and the others once, in microseconds.
 
-    Each stage is taken alone, and the copies of both directions at once, too: a link may be slower then.
+    Each stage is taken alone by ``time_us``, and the copies of both directions at once, too: a link may be slower then.
     """
     there, made = torch.empty_like(chunk, device="cuda"), torch.empty_like(chunk, device="cuda")
     back = torch.empty_like(chunk, pin_memory=True)
@@ -135,6 +126,6 @@ def find_ideal(chunk: torch.Tensor, compute: Arithmetic, count: int) -> float:
         for stream in streams:
             current.wait_stream(stream)
 
-    times = [min(take_time(stage) for _ in range(TRIES)) for stage in (copy_in, lambda: compute(there), copy_out)]
-    link_us = take_time(copy_both_ways) / LINK_COPIES
+    times = [min(time_us(stage) for _ in range(TRIES)) for stage in (copy_in, lambda: compute(there), copy_out)]
+    link_us = time_us(copy_both_ways) / LINK_COPIES
     return sum(times) + (count - 1) * max(*times, link_us)

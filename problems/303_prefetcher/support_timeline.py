@@ -1,41 +1,10 @@
-"""The timeline of a run as a small drawing, and what it says about time that was lost."""
+"""What the timeline of a run says about time that was lost."""
 
 from __future__ import annotations
 
 from typing import Any
 
 Pair = tuple[str, str]
-
-WIDTH = 64
-ROWS: tuple[tuple[str, str], ...] = (("h2d", "copy"), ("sm", "step"))
-
-
-def draw_timeline(seen: Any) -> str | None:
-    """Return one row an engine: the number of the batch, modulo 10, where it was copied or worked on.
-
-    Args:
-        seen: what ``watch()`` gave, after its block.
-    """
-    spans = seen.observation.spans
-    if not spans:
-        return None
-    start = min(span.started_us for span in spans)
-    end = max(span.ended_us for span in spans)
-    lines = [f"{label} |{_fill(spans, engine, start, end)}|" for engine, label in ROWS]
-    return "\n".join([*lines, f"{'':4} 0{f'{end - start:.0f} us':>{WIDTH}}"])
-
-
-def _fill(spans: Any, engine: str, start: float, end: float) -> str:
-    own = [span for span in spans if span.engine == engine]
-    count = max(sum(span.engine == "h2d" for span in spans), 1)
-    a_batch = len(own) // count if len(own) % count == 0 else 0
-    columns = [" "] * WIDTH
-    for number, span in enumerate(own):
-        first = int((span.started_us - start) / (end - start) * WIDTH)
-        last = int((span.ended_us - start) / (end - start) * WIDTH)
-        for at in range(min(first, WIDTH - 1), min(max(last, first + 1), WIDTH)):
-            columns[at] = str(number // a_batch % 10) if a_batch else "#"
-    return "".join(columns)
 
 
 def explain_slowness(seen: Any, batches: int) -> Pair:

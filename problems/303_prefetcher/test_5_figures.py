@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from support_batches import MIB, SLEEP_CYCLES, Batch, double, fill_batches
-from support_timeline import draw_timeline, explain_slowness, explain_waits
+from support_timeline import explain_slowness, explain_waits
 from torch import Tensor
 
 COUNT = 10
@@ -151,7 +151,7 @@ def test_pinned_memory_is_bounded(consumer: Any, rng: Random, pinned: bool) -> N
 
 @pytest.mark.weight(3)
 @pytest.mark.budget(time_ratio=TIME_RATIO)
-def test_copies_hide_behind_the_steps(consumer: Any, rng: Random, watch: Any, measure: Any) -> None:
+def test_copies_hide_behind_the_steps(consumer: Any, rng: Random, watch: Any, measure: Any, time_us: Any) -> None:
     """At least 90 % of the copies' time lies beside the consumer's steps.
 
     zh: 拷贝时间的至少 90 % 与消费者的步骤同时进行。
@@ -171,13 +171,13 @@ def test_copies_hide_behind_the_steps(consumer: Any, rng: Random, watch: Any, me
 
     run()  # sets streams and memory up
     target = torch.empty_like(batches[0], device="cuda")
-    copy_us = min(take_time(lambda: target.copy_(batches[0], non_blocking=True)) for _ in range(TRIES))
-    steps_us = min(take_time(lambda: [step(target) for _ in range(COUNT)]) for _ in range(TRIES))
+    copy_us = min(time_us(lambda: target.copy_(batches[0], non_blocking=True)) for _ in range(TRIES))
+    steps_us = min(time_us(lambda: [step(target) for _ in range(COUNT)]) for _ in range(TRIES))
     ideal_us = copy_us + max(steps_us, COUNT * copy_us)
-    took_us = take_time(run)
+    took_us = time_us(run)
     for _ in range(1, TRIES):  # a real machine is not always quiet
         if took_us > TIME_RATIO * ideal_us:
-            took_us = min(took_us, take_time(run))
+            took_us = min(took_us, time_us(run))
     consumer.evidence.exact("totals", [float(total) for total in totals])
     hidden = 1 - (took_us - ideal_us) / ((COUNT - 1) * copy_us)
     if took_us > TIME_RATIO * ideal_us:
@@ -190,17 +190,6 @@ def test_copies_hide_behind_the_steps(consumer: Any, rng: Random, watch: Any, me
             f"≥ 90 %, {TIME_RATIO} × {ideal_us:.0f} us",
             f"{min(max(hidden, 0), 1):.0%}, {took_us / ideal_us:.2f} × {ideal_us:.0f} us",
             look,
-            draw_timeline(seen),
+            seen.draw(by_piece=True),
         )
     measure("time_ratio", took_us / ideal_us, "×")
-
-
-def take_time(call: Callable[[], object]) -> float:
-    """Return microseconds between two events around a call, on the current stream."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda.synchronize()
-    start.record()
-    call()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) * 1e3

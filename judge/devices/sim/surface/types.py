@@ -50,14 +50,19 @@ class TensorType(type):
             return made
         if device is not None and torch.device(device).type != "cuda":
             raise RuntimeError("legacy constructor expects device type: cuda but device type: cpu was passed")
-        data = args[0] if len(args) == 1 else None
-        if isinstance(data, Tensor):
-            if not isinstance(data, cls):
-                raise TypeError(f"expected {cls.__module__}.{cls.__name__} (got {data.type()})")
-            return data.detach()
-        if data is not None and not isinstance(data, torch.Size | int):
-            return torch.tensor(data, dtype=cls.dtype, device=CUDA)
-        return torch.empty(*(args or (0,)), dtype=cls.dtype, device=CUDA)
+        return _make_tensor(cls.dtype, f"{cls.__module__}.{cls.__name__}", args)
+
+
+def _make_tensor(dtype: torch.dtype, kind: str, args: tuple[Value, ...]) -> Tensor:
+    """Return a tensor of the device as the old constructors do: of these sizes, of this data, or without elements."""
+    data = args[0] if len(args) == 1 else None
+    if isinstance(data, Tensor):
+        if data.type() != kind:
+            raise TypeError(f"expected {kind} (got {data.type()})")
+        return data.detach()
+    if data is not None and not isinstance(data, torch.Size | int):
+        return torch.tensor(data, dtype=dtype, device=CUDA)
+    return torch.empty(*(args or (0,)), dtype=dtype, device=CUDA)
 
 
 def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  # as every surface
@@ -74,11 +79,10 @@ def install(simulation: Simulation, patches: Patches) -> None:  # noqa: ARG001  
     stock_new: Value = Tensor.new
 
     def new(self: Tensor, *args: Value, **kwargs: Value) -> Tensor:
-        if not is_device(self) or "device" in kwargs:
+        if not is_device(self) or kwargs:
             result: Tensor = stock_new(self, *args, **kwargs)
             return result
-        name = next(name for name, dtype in NAMES.items() if dtype is self.dtype)
-        return getattr(torch.cuda, name)(*args, **kwargs)  # type: ignore[no-any-return]
+        return _make_tensor(self.dtype, self.type(), args)
 
     patches.set(Tensor, "new", new)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -108,7 +107,7 @@ def _make_handler(kernel: Kernel, *, is_forward: bool) -> Callable[..., Value]:
                 machine.randomness.check_draw(machine.current, generator)
             kwargs = {**kwargs, "generator": generator}
         kwargs = {_RENAMED.get(name, name): value for name, value in kwargs.items()}
-        return execution.finish(rule, partial(kernel), args, kwargs, operands.read, [])
+        return execution.finish(rule, kernel, args, kwargs, operands.read, [])
 
     return run
 

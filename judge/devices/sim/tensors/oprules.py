@@ -101,8 +101,7 @@ class Rule:
         "accepts_host", "assess", "compute", "draws", "draws_with", "fill", "handler", "has_device",
         "has_generator", "is_atomic", "is_composite", "is_foreign", "is_pointwise", "is_product",
         "kernel", "makes_kernel", "name", "op", "overload", "reads_nothing", "slots", "uses_blas",
-        "uses_libraries", "wait",
-        "wrapper",
+        "uses_libraries", "wait", "wrapper",
     )  # fmt: skip
 
     def __init__(self, op: Op) -> None:

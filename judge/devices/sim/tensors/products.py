@@ -42,7 +42,7 @@ def should_widen(rule: Rule, args: Arguments) -> bool:
     for value in args:
         if isinstance(value, Tensor) and value.is_floating_point() and value.dtype is not dtype:
             return False
-    place = _find_left(name)
+    place = _LEFT.get(name.removesuffix("_"))
     if place is None or rule.overload == _WIDER:
         return True
     left, right = args[place], args[place + 1]
@@ -79,7 +79,3 @@ def _multiply_wider(op: Op, args: Arguments, kwargs: Keywords) -> Value:
     *operands, dtype = args
     plain = op.overloadpacket.default
     return narrow(plain(*(widen(value) for value in operands), **kwargs), dtype)
-
-
-def _find_left(name: str) -> int | None:
-    return _LEFT.get(name.removesuffix("_"))

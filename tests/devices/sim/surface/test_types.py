@@ -47,6 +47,15 @@ def test_other_tensors_are_no_data_for_a_type() -> None:
         torch.cuda.FloatTensor(torch.ones(2))
 
 
+@pytest.mark.usefixtures("simulation")
+def test_new_is_of_its_own_type_where_that_has_no_old_name() -> None:
+    """Complex numbers have none in ``torch.cuda``."""
+    made = torch.ones(2, dtype=torch.complex64, device="cuda").new(3)
+    assert (torch.complex64, (3,), "cuda") == (made.dtype, tuple(made.shape), made.device.type)
+    with pytest.raises(TypeError, match=r"\(got torch\.cuda\.HalfTensor\)"):
+        torch.ones(2, device="cuda").new(torch.ones(2, dtype=torch.float16, device="cuda"))
+
+
 @pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")
 @pytest.mark.usefixtures("simulation")
 def test_a_type_can_be_the_default() -> None:
