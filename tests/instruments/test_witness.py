@@ -98,6 +98,19 @@ def test_a_wait_outside_all_calls_is_kept_without_a_line() -> None:
     assert ("event_synchronize", "cudaEventSynchronize", UNKNOWN) == (sync.kind, sync.call, sync.site)
 
 
+@pytest.mark.parametrize("off_us", [-45, -20, -6, 0, 6, 20, 45])
+def test_a_short_wait_is_found_though_the_clocks_differ(off_us: int) -> None:
+    """An event that is over already is waited for in a microsecond: what the user wrote is the nearest of its kind."""
+    trace = read_trace({"traceEvents": [runtime("cudaEventSynchronize", 101 + off_us, 1)]})
+    (sync,) = find(
+        trace,
+        call("add", 70, 95),
+        call("torch.cuda.Event.synchronize", 100, 104, is_explicit=True),
+        call("mul", 110, 150),
+    )
+    assert ("torch.cuda.Event.synchronize", SITE) == (sync.call, sync.site)
+
+
 def test_a_warning_without_a_witness_still_counts() -> None:
     """The profiler may lose an event."""
     (sync,) = find(Trace(), call("nonzero", 10, 50, warnings=1))

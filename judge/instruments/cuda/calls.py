@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Container
 from dataclasses import dataclass
 
 from judge.devices.sim.sites import Site
 
 FARTHEST = 64
 """Earlier calls that are looked at for one that is still going on: calls nest, but not deeply."""
-SLACKS_NS = (5_000, 50_000)
-"""How far the profiler's time may be off: as a rule, and at worst."""
+SLACK_NS = 50_000
+"""How far the profiler's time may be off."""
 
 
 @dataclass(slots=True)
@@ -47,19 +48,26 @@ class CallLog:
         self.calls.sort(key=lambda call: call.started_ns)
         self._starts = [call.started_ns for call in self.calls]
 
-    def find(self, at_ns: int) -> Call | None:
+    def find(self, at_ns: int, names: Container[str] = ()) -> Call | None:
         """Return the innermost call that a moment falls into, give or take the precision of the profiler's clock.
 
         Precondition: ``index`` was called after the last ``begin``.
-        """
-        moments = [at_ns]
-        for slack_ns in SLACKS_NS:
-            moments += [at_ns + slack_ns, at_ns - slack_ns]
-        return next((call for moment in moments if (call := self._find(moment)) is not None), None)
 
-    def _find(self, at_ns: int) -> Call | None:
-        last = bisect_right(self._starts, at_ns) - 1
-        for at in range(last, max(last - FARTHEST, -1), -1):
-            if self.calls[at].ended_ns >= at_ns:
-                return self.calls[at]
-        return None
+        Args:
+            at_ns: the moment.
+            names: calls of these names are preferred, where what happened then is known to be theirs.
+        """
+        around = self._list_around(at_ns)
+        named = [call for call in around if call.name in names]
+        # Of calls that are equally near, which is to say around the moment, the one that began last is the innermost.
+        return min(named or around, key=lambda call: (_distance_ns(call, at_ns), -call.started_ns), default=None)
+
+    def _list_around(self, at_ns: int) -> list[Call]:
+        """Return the calls that have ended and lie no farther from a moment than its precision."""
+        last = bisect_right(self._starts, at_ns + SLACK_NS)
+        recent = self.calls[max(bisect_right(self._starts, at_ns) - FARTHEST, 0) : last]
+        return [call for call in recent if call.ended_ns and _distance_ns(call, at_ns) <= SLACK_NS]
+
+
+def _distance_ns(call: Call, at_ns: int) -> int:
+    return max(call.started_ns - at_ns, at_ns - call.ended_ns, 0)

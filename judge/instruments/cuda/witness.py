@@ -27,6 +27,13 @@ RUNTIME_KINDS = {
     "cudaDeviceSynchronize": "device_synchronize",
 }
 
+PREFERRED = {
+    runtime: tuple(written for written, waits in EXPLICIT_KINDS.items() if waits == kind)
+    for runtime, kind in RUNTIME_KINDS.items()
+    if kind != "stream_synchronize"
+}
+"""The runtime's calls that hardly anything makes but what the user wrote; operators wait for streams all the time."""
+
 Naming = Callable[[str], tuple[str, str] | None]
 """From an operator's name to the wait's kind and what the user wrote; ``None`` for one that is not known to wait."""
 
@@ -49,7 +56,7 @@ def find_syncs(log: CallLog, trace: Trace, *, to_ns: Callable[[float], int], nam
     waits: dict[int, tuple[Call, list[RuntimeCall]]] = {}
     unplaced: list[Sync] = []
     for runtime in trace.find_waits():
-        call = log.find(to_ns(runtime.started_us))
+        call = log.find(to_ns(runtime.started_us), PREFERRED.get(runtime.name, ()))
         if call is None:
             unplaced.append(_describe_unplaced(runtime, works.get(runtime.correlation), to_ns))
         else:

@@ -19,20 +19,23 @@ def split_big_block(is_mended: bool) -> bool:
 
     Cause: a small tensor that lives on was put into the big cached block, which is whole no more.
     Right fix: allocate what is big and lives long first (or ``expandable_segments:True``).
+
+    A pool of its own: what the rest of the process left free would take the small tensor, and nothing would break.
     """
     torch.cuda.empty_cache()
     total_bytes = torch.cuda.mem_get_info()[1]
     limit = torch.cuda.memory_reserved() + 600 * MIB
     torch.cuda.set_per_process_memory_fraction(limit / total_bytes)
     try:
-        if is_mended:
-            small = allocate(12)
-        big = allocate(400)
-        del big
-        if not is_mended:
-            small = allocate(12)
-        again = allocate(400)
-        del again, small
+        with torch.cuda.use_mem_pool(torch.cuda.MemPool()):
+            if is_mended:
+                small = allocate(12)
+            big = allocate(400)
+            del big
+            if not is_mended:
+                small = allocate(12)
+            again = allocate(400)
+            del again, small
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
         torch.cuda.empty_cache()
@@ -50,12 +53,13 @@ def strand_remainder(is_mended: bool) -> bool:
     if is_mended:
         torch.cuda.memory._set_allocator_settings("max_split_size_mb:20")
     try:
-        big = allocate(530)
-        del big
-        half = allocate(270)
-        big = allocate(530)
-        reserved = torch.cuda.memory_reserved() - before
-        del half, big
+        with torch.cuda.use_mem_pool(torch.cuda.MemPool()):
+            big = allocate(530)
+            del big
+            half = allocate(270)
+            big = allocate(530)
+            reserved = torch.cuda.memory_reserved() - before
+            del half, big
     finally:
         if is_mended:
             torch.cuda.memory._set_allocator_settings("max_split_size_mb:1048576")
