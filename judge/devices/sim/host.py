@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
 
 from judge.devices.sim.clock import Clock
 from judge.devices.sim.events import Moment
@@ -13,7 +15,15 @@ from judge.devices.sim.races.vectors import HOST, merge
 from judge.devices.sim.sites import find_site
 from judge.devices.sim.streams import Stream
 
-Apply = Callable[[], object]
+
+class Arrival(Protocol):
+    """Bytes that a copy brings to the host, held back."""
+
+    def __call__(self) -> None:
+        """Let them appear, for good."""
+
+    def swap(self) -> None:
+        """Exchange them with what lies there; twice, and all is as before."""
 
 
 class Host:
@@ -37,7 +47,7 @@ class Host:
         self._clock = clock
         self._ledger = ledger
         self._on_learned = on_learned
-        self._deferred: deque[tuple[int, int, Apply]] = deque()
+        self._deferred: deque[tuple[int, int, Arrival]] = deque()
 
     def act(self) -> None:
         """Begin something that the host does by itself, such as touching pinned memory."""
@@ -104,20 +114,36 @@ class Host:
         self._on_learned()
         self.flush()
 
-    def defer(self, stream: Stream, apply: Apply) -> None:
-        """Hold something back until the host is ordered after the last work of a stream."""
-        self._deferred.append((stream.index, stream.vector[stream.index], apply))
+    def defer(self, stream: Stream, arrival: Arrival) -> None:
+        """Hold bytes back until the host is ordered after the last work of a stream."""
+        self._deferred.append((stream.index, stream.vector[stream.index], arrival))
+
+    @contextmanager
+    def as_seen_by(self, vector: Sequence[int]) -> Iterator[None]:
+        """Show pinned memory as the device has it: with what the host may not see yet, but a stream does.
+
+        Args:
+            vector: what the stream is ordered after.
+        """
+        due = [arrival for index, number, arrival in self._deferred if index < len(vector) and vector[index] >= number]
+        for arrival in due:
+            arrival.swap()
+        try:
+            yield
+        finally:
+            for arrival in reversed(due):
+                arrival.swap()
 
     def flush(self) -> None:
         """Let happen what was held back for work that the host is ordered after."""
         if self._deferred:
-            kept: deque[tuple[int, int, Apply]] = deque()
+            kept: deque[tuple[int, int, Arrival]] = deque()
             known = self.vector
-            for index, number, apply in self._deferred:
+            for index, number, arrival in self._deferred:
                 if index < len(known) and known[index] >= number:
-                    apply()
+                    arrival()
                 else:
-                    kept.append((index, number, apply))
+                    kept.append((index, number, arrival))
             self._deferred = kept
         for flush in self.flushers:
             flush()

@@ -10,7 +10,7 @@ from judge.devices.sim.allocator_events import AllocatorEvents
 from judge.devices.sim.clock import Task
 from judge.devices.sim.cost import Cost, Work
 from judge.devices.sim.graphs.libraries import Libraries
-from judge.devices.sim.host import Apply
+from judge.devices.sim.host import Arrival
 from judge.devices.sim.profile import Profile
 from judge.devices.sim.races.naming import find_variable
 from judge.devices.sim.races.shadow import Shadow
@@ -137,9 +137,9 @@ class Machine(Timeline):
         elif self.second_look is not None and len(self.streams.streams) > 1:  # one stream alone never races
             self.second_look.preserve(stream.index, stream.vector, writes)
 
-    def when_ordered(self, stream: Stream, apply: Apply) -> None:
+    def when_ordered(self, stream: Stream, arrival: Arrival) -> None:
         """Hold the bytes of the copy just launched on a stream back until the host is ordered after it."""
-        self.host.defer(stream, apply)
+        self.host.defer(stream, arrival)
 
     def host_access(self, access: Access, name: str, *, is_write: bool) -> None:
         """Take note that the host reads or writes pinned memory."""

@@ -105,11 +105,13 @@ class Executable:
 
     def _run(self, stream: Stream) -> None:
         """Do the nodes' work on the bytes."""
+        machine = self._machine
         for node in self.nodes:
             if node.redo is not None:
-                appear = node.redo()
-                if callable(appear):
-                    self._machine.when_ordered(stream, appear)
+                with machine.host.as_seen_by(stream.vector):
+                    arrival = node.redo()
+                if arrival is not None:
+                    machine.when_ordered(stream, arrival)
 
     def _find_lane(self, stream: Stream, branch: int) -> Stream:
         if branch == 0:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from judge.devices.sim.tensors.arrivals import Arrival
 from judge.devices.sim.tensors.membership import is_device, is_pinned
 from judge.devices.sim.tensors.raw import layout_of
 
@@ -75,7 +76,7 @@ def freeze_call(
     return redo
 
 
-def freeze_download(target: Tensor, source: Tensor) -> Callable[[], Callable[[], None]]:
+def freeze_download(target: Tensor, source: Tensor) -> Callable[[], Arrival]:
     """Return a function that copies from the device to pinned memory again, addresses frozen.
 
     Args:
@@ -85,18 +86,13 @@ def freeze_download(target: Tensor, source: Tensor) -> Callable[[], Callable[[],
     Returns:
         Running it reads the device; what it returns writes the host's bytes, once the host is ordered after the copy.
     """
+    place = layout_of(target)
     with torch.inference_mode(False):
-        frozen_target, frozen_source = freeze(target), freeze(source)
+        frozen_source = freeze(source)
 
-    def redo() -> Callable[[], None]:
+    def redo() -> Arrival:
         with BARE:
-            seen = frozen_source.clone()
-
-        def apply() -> None:
-            with BARE:
-                frozen_target.copy_(seen)
-
-        return apply
+            return Arrival(place, frozen_source.clone())
 
     return redo
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from judge.devices.sim.cost import Work
     from judge.devices.sim.events import Event
+    from judge.devices.sim.host import Arrival
     from judge.devices.sim.races.geometry import Access
     from judge.devices.sim.sites import Site
 
-Redo = Callable[[], object]
-"""Does a node's work on the bytes at its addresses. If it returns a function, that one makes bytes appear at the host,
-and is called once the host is ordered after the node."""
+Redo = Callable[[], "Arrival | None"]
+"""Does a node's work on the bytes at its addresses. What it returns are bytes for the host, which is to see them once
+it is ordered after the node."""
 
 Kind = Literal["work", "record", "wait"]
 """A kernel or copy; or the recording of, or the wait for, an external event."""

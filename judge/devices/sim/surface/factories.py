@@ -99,13 +99,14 @@ def _send(simulation: Simulation, stock: Callable[..., Any]) -> Callable[..., An
     context = simulation.context
     call = f"torch.{stock.__name__}"
 
-    def make_on_host(*args: Value, **kwargs: Value) -> Tensor:
+    def make_on_host(*args: Value, pin_memory: bool = False, **kwargs: Value) -> Tensor:
         before = context.is_host_factory
         context.is_host_factory = True
         try:
-            return stock(*args, device=CPU, **kwargs)  # type: ignore[no-any-return]
+            made = stock(*args, device=CPU, **kwargs)
         finally:
             context.is_host_factory = before
+        return made.pin_memory() if pin_memory and not is_device(made) else made  # type: ignore[no-any-return]
 
     @functools.wraps(stock)
     def make(*args: Value, device: Value = None, requires_grad: bool = False, **kwargs: Value) -> Tensor:

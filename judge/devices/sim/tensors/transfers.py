@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import torch
 from judge.devices.sim.graphs.frozen import freeze_call, freeze_download
 from judge.devices.sim.storages import new_pinned, new_tensor
 from judge.devices.sim.tensors.accesses import access_of
+from judge.devices.sim.tensors.arrivals import Arrival
 from judge.devices.sim.tensors.membership import is_device, is_pinned
 from judge.devices.sim.tensors.oprules import HANDLERS, Op, Rule
 from judge.devices.sim.tensors.placement import contiguous_strides, rerun
@@ -128,7 +130,8 @@ def _send(execution: Execution, target: Tensor, source: Tensor, *, is_async: boo
     size_bytes = source.numel() * source.element_size()
     written = execution.preserve(target)
     read = access_of(source) if is_in_pinned else None
-    _copy(target, source)
+    with machine.host.as_seen_by(stream.vector) if is_in_pinned else nullcontext():
+        _copy(target, source)
     redo: Value = None
     if stream.capture is not None:
         redo = freeze_call(_copy, (target, source), {}, target)
@@ -159,17 +162,11 @@ def _receive(execution: Execution, target: Tensor, source: Tensor, *, is_async: 
     if is_async and is_in_pinned:
         _use_pinned(execution, target)
         if stream.capture is None:
-            machine.when_ordered(stream, partial(_arrive, target, source.clone()))
+            machine.when_ordered(stream, Arrival(layout_of(target), source.clone()))
         return
     # the runtime returns from a pageable copy only once it is done, which sync debug mode does not know
     execution.waits.wait(stream, "copy_d2h", "Tensor.copy_", is_seen_by_debug_mode=not is_async)
     _copy(target, source)
-
-
-def _arrive(target: Tensor, bytes_seen: Tensor) -> None:
-    """Let the bytes of an asynchronous copy appear on the host."""
-    with torch._C._DisableTorchDispatch(), torch.no_grad():
-        _copy(target.detach(), bytes_seen)
 
 
 def _use_pinned(execution: Execution, tensor: Tensor) -> None:

@@ -22,6 +22,8 @@ class _Upload(NamedTuple):
     read: Access
     target: Layout
     source: Layout
+    vector: tuple[int, ...]
+    """What it is ordered after."""
 
 
 class Uploads:
@@ -46,13 +48,16 @@ class Uploads:
             target: on the device.
             source: in pinned memory, of the same shape and dtype.
         """
-        self.waiting.append(_Upload(stream.index, stream.vector[stream.index], read, target, source))
+        self.waiting.append(
+            _Upload(stream.index, stream.vector[stream.index], read, target, source, tuple(stream.vector))
+        )
 
     def repeat(self, written: Access) -> None:
         """Run copies again whose source the host has just changed: the device reads it when the copy runs."""
         for upload in self.waiting:
             if overlaps(upload.read, written):
-                with torch._C._DisableTorchDispatch(), torch.inference_mode():
+                shown = self._machine.host.as_seen_by(upload.vector)
+                with shown, torch._C._DisableTorchDispatch(), torch.inference_mode():
                     _copy(upload.target.view(), upload.source.view())
 
     def forget_done(self) -> None:

@@ -115,6 +115,42 @@ def test_a_pinned_source_is_read_when_the_copy_runs(simulation: Any) -> None:
     assert ["host-write-early"] == [race.kind for race in simulation.machine.shadow.races]
 
 
+def test_a_copy_in_sends_what_an_ordered_copy_out_has_brought(simulation: Any) -> None:
+    """Out and in again, ordered on the device alone: the host may not see the bytes yet, the second copy does."""
+    x = torch.full((4,), 5.0, device="cuda")
+    staging = torch.zeros(4).pin_memory()
+    out, back = torch.cuda.Stream(), torch.cuda.Stream()
+    out.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(out):
+        torch.cuda._sleep(BUSY_CYCLES)
+        staging.copy_(x, non_blocking=True)
+    back.wait_event(out.record_event())
+    with torch.cuda.stream(back):
+        again = staging.to("cuda", non_blocking=True)
+    hidden = torch.zeros(4).set_(staging).clone()
+    torch.cuda.current_stream().wait_stream(back)
+    assert [[0.0] * 4, [5.0] * 4, [5.0] * 4] == [hidden.tolist(), again.tolist(), staging.tolist()]
+
+
+def test_a_graph_may_copy_out_and_in_again(simulation: Any) -> None:
+    """The second node sends what the first has brought."""
+    x, y = torch.full((4,), 5.0, device="cuda"), torch.zeros(4, device="cuda")
+    staging = torch.zeros(4).pin_memory()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        staging.copy_(x, non_blocking=True)
+        y.copy_(staging, non_blocking=True)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert [[5.0] * 4] * 2 == [y.tolist(), staging.tolist()]
+
+
+def test_python_data_may_be_pinned_at_once(simulation: Any) -> None:
+    """``torch.tensor`` takes ``pin_memory``, as the factories do."""
+    assert torch.tensor([1, 2], pin_memory=True).is_pinned()
+    assert not torch.tensor([1, 2]).is_pinned()
+
+
 def test_a_pageable_source_is_read_at_the_call(simulation: Any) -> None:
     """It may be overwritten at once."""
     source = torch.ones(4)
