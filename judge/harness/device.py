@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from judge.instruments.instruments import Instruments, Watch
 
-_makers: dict[str, Callable[[], Instruments]] = {}
-"""What makes instruments, by device, once that is ready."""
+_instruments: dict[str, Instruments] = {}
+"""What watches a device, once that is ready: one, since one block is watched at a time."""
 
 
 def prepare_device(kind: str) -> None:
@@ -19,17 +17,16 @@ def prepare_device(kind: str) -> None:
     Args:
         kind: ``sim``; any other needs no preparation.
     """
-    if kind == "sim" and kind not in _makers:
+    if kind == "sim" and kind not in _instruments:
         from judge.devices.sim.install import install
         from judge.instruments.simulated import SimulatedInstruments
 
-        simulation = install()
-        _makers[kind] = lambda: SimulatedInstruments(simulation)
+        _instruments[kind] = SimulatedInstruments(install())
 
 
 def is_prepared(kind: str) -> bool:
     """Return whether the device was put under torch in this process."""
-    return kind in _makers
+    return kind in _instruments
 
 
 def open_watch(kind: str) -> Watch:
@@ -41,9 +38,8 @@ def open_watch(kind: str) -> Watch:
     from judge.instruments.instruments import Watch
 
     prepare_device(kind)
-    if kind not in _makers:
+    if kind not in _instruments:
         from judge.instruments.cuda.instruments import CudaInstruments
 
-        only = CudaInstruments()
-        _makers[kind] = lambda: only
-    return Watch(_makers[kind]())
+        _instruments[kind] = CudaInstruments()
+    return Watch(_instruments[kind])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judge.harness.evidence import Evidence
     from judge.harness.expect_device import DeviceExpect
     from judge.harness.measurement import Measure
+    from judge.harness.pinned import PinnedUse
     from judge.instruments.instruments import Watch
 
 SEED = pytest.StashKey[int]()
@@ -203,6 +204,15 @@ def time_us(device: str) -> Callable[[Callable[[], object]], float]:
     from judge.harness.timing import measure_us
 
     return lambda call: measure_us(call, device)
+
+
+@pytest.fixture(scope="session")
+def pinned_use(watch: Callable[[], Watch]) -> Callable[[Callable[[], object]], PinnedUse]:
+    """Measure a call: bytes of pinned memory at its peak, and left after it."""
+    from judge.harness.pinned import measure_pinned
+
+    del watch  # asked for because it needs a device, too
+    return measure_pinned
 
 
 @pytest.fixture(scope="session")

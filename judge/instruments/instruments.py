@@ -13,6 +13,8 @@ class Instruments(Protocol):
 
     device: Literal["cuda", "sim"]
     """Real or simulated CUDA."""
+    is_watching: bool
+    """Whether it has been started and not stopped."""
 
     def start(self) -> None:
         """Begin to watch. *Synchronises: on real CUDA, yes.*"""
@@ -41,6 +43,17 @@ class Watch:
         self._seen: Observation | None = None
 
     def __enter__(self) -> Watch:
+        """Begin to watch.
+
+        Raises:
+            RuntimeError: somebody watches already. A GPU's profiler records one thing at a time, so the simulated
+                device refuses it, too: a test that runs here is to run there.
+        """
+        if self._instruments.is_watching:
+            raise RuntimeError(
+                "watch() was entered inside another watch(): one block is watched at a time. End the outer one first, "
+                "or look at both parts in one block"
+            )
         self._instruments.start()
         return self
 

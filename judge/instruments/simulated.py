@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from judge.devices.sim.clock import NEVER, Task
 from judge.devices.sim.footprint import PeakMeter
 from judge.devices.sim.ledger import HostWait
-from judge.devices.sim.sites import Site
-from judge.instruments.observation import DeviceSpan, Engine, Look, Observation, Owner, Race, Sync, Touch
+from judge.instruments.observation import DeviceSpan, Engine, Observation, Owner, Sync
+from judge.instruments.races import as_race
 
 if TYPE_CHECKING:
     from judge.devices.sim.install import Simulation
-    from judge.devices.sim.races.report import Race as SimRace
-    from judge.devices.sim.races.report import Touch as SimTouch
 
 ENGINES: dict[str, Engine] = {"sm": "sm", "h2d": "h2d", "d2h": "d2h"}
 
@@ -28,6 +26,7 @@ class SimulatedInstruments:
     """
 
     device: Literal["cuda", "sim"] = "sim"
+    is_watching = False
 
     def __init__(self, simulation: Simulation, *, wants_history: bool = False) -> None:
         self._machine = simulation.machine
@@ -40,6 +39,7 @@ class SimulatedInstruments:
     def start(self) -> None:
         """Begin to watch. *Synchronises: no.*"""
         machine = self._machine
+        self.is_watching = True
         self._started_us = machine.clock.host_us
         self._first_wait = len(machine.ledger.waits)
         self._first_kernel = machine.dropped_kernels + len(machine.kernels)
@@ -61,6 +61,7 @@ class SimulatedInstruments:
 
     def stop(self) -> Observation:
         """Return what was seen since the start, with all work that is queued. *Synchronises: no.*"""
+        self.is_watching = False
         self._machine.clock.settle(NEVER)
         return self._observe()
 
@@ -81,7 +82,7 @@ class SimulatedInstruments:
             device="sim",
             device_name=machine.profile.device.name,
             syncs=tuple(_as_sync(wait) for wait in machine.ledger.waits[self._first_wait :]),
-            races=tuple(_as_race(race) for race in machine.shadow.races[self._first_race :]),
+            races=tuple(as_race(race) for race in machine.shadow.races[self._first_race :]),
             spans=spans,
             dropped_spans=dropped,
             launches=machine.launches - self._first_launch,
@@ -114,18 +115,3 @@ def _as_span(task: Task) -> DeviceSpan:
 
 def _as_sync(wait: HostWait) -> Sync:
     return Sync(wait.kind, wait.call, wait.site, wait.stream, wait.at_us, wait.waited_us, wait.is_seen_by_debug_mode)
-
-
-def _as_race(race: SimRace) -> Race:
-    return Race(
-        kind=race.kind,
-        first=_as_touch(race.first),
-        second=_as_touch(race.second),
-        missing=race.missing,
-        advice=race.advice,
-        looks=tuple(Look(look.what, look.op, look.element, look.saw, look.could) for look in race.looks),
-    )
-
-
-def _as_touch(touch: SimTouch) -> Touch:
-    return Touch(touch.op, Site(touch.file, touch.line, ""), touch.stream, touch.variable)

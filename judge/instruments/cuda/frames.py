@@ -6,9 +6,6 @@ import importlib.util
 import os
 from functools import cache
 from pathlib import Path
-from traceback import StackSummary
-
-from judge.devices.sim.sites import UNKNOWN, Site
 
 _JUDGE = str(Path(__file__).parents[2]) + os.sep
 _STANDARD = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120  (compared as text)
@@ -22,11 +19,3 @@ def is_users(file: str) -> bool:
     if file.startswith(("<frozen", "<unknown", "??", _JUDGE, *torch)) or not file.endswith((".py", ">")):
         return False
     return not file.startswith(_STANDARD) or "site-packages" in file
-
-
-def find_site_in(stack: StackSummary) -> Site:
-    """Return the innermost user line of a stack, outermost frame first."""
-    for frame in reversed(stack):
-        if is_users(frame.filename):
-            return Site(frame.filename, frame.lineno or 0, frame.name)
-    return UNKNOWN

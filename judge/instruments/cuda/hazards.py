@@ -1,157 +1,147 @@
-"""Races on a real GPU: PyTorch's CUDA sanitizer, which collects here, and a lifetime check of our own. (torch)
-
-The sanitizer sees missing waits between streams. It forgets a tensor when it is freed, so that memory reused
-without ``record_stream`` is invisible to it; that is what the lifetime check is for.
-"""
+"""Races on a real GPU: what operators touch and how streams are ordered, for the simulated device's search. (torch)"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from traceback import StackSummary
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
-from torch.cuda import _sanitizer
+from torch.utils import _pytree
 
-from judge.devices.sim.sites import Site, find_site
-from judge.instruments.cuda.frames import find_site_in
-from judge.instruments.observation import Race, Touch
-from judge.locale import pair
+from judge.devices.sim.races.geometry import Access
+from judge.devices.sim.races.naming import find_variable
+from judge.devices.sim.races.shadow import Shadow
+from judge.devices.sim.sites import Site
+from judge.devices.sim.tensors.accesses import access_of
+from judge.devices.sim.tensors.oprules import Rule, Rules
+from judge.instruments.cuda.lives import Lives
+from judge.instruments.cuda.order import Order
+from judge.instruments.cuda.ordering import OrderingCalls
+from judge.instruments.observation import Race
+from judge.instruments.races import as_race
 
-MAX_RACES = 200
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
-@dataclass(slots=True)
-class Life:
-    """One allocation and who uses it."""
+class Operation(NamedTuple):
+    """An operator that has run."""
 
+    func: Any
+    """The overload."""
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    result: Any
     stream: int
-    """Handle of the stream that was current at its allocation."""
-    uses: dict[int, tuple[int, str, Site]] = field(default_factory=dict)
-    """By the handle of a stream: the number of its last use, the operator and the line."""
-    recorded: set[int] = field(default_factory=set)
-    """Streams that ``record_stream`` was told of."""
+    """Handle of the stream that it was queued on."""
+    site: Site
+    """The user's line."""
 
 
 class Hazards:
     """Collects races from ``start`` to ``stop``."""
 
     def __init__(self) -> None:
-        self.races: list[Race] = []
-        self._seen: set[tuple[Any, ...]] = set()
-        self._lives: dict[int, Life] = {}
-        self._is_on = False
-        self._sanitizer = _sanitizer.cuda_sanitizer
-        self._handler = self._sanitizer.dispatch.event_handler
-        self._replace()
+        self._rules = Rules()
+        self._begin_anew()
+
+    @property
+    def races(self) -> list[Race]:
+        """What was found since the start, each once."""
+        return [as_race(race) for race in self._shadow.races]
 
     def start(self) -> None:
-        """Begin; what ran before is taken to be ordered."""
+        """Begin; what ran before is taken to be ordered. *Synchronises: yes.*"""
         torch.cuda.synchronize()
-        self._handler.syncs.sync_all_streams()
-        self.races = []
-        self._seen = set()
-        self._is_on = True
-        self._sanitizer.enable()  # type: ignore[no-untyped-call]
+        self._begin_anew()
+        self._calls.start()
 
     def stop(self) -> None:
-        """End; the sanitizer's hooks stay, and find nothing to do."""
-        self._sanitizer.disable()  # type: ignore[no-untyped-call]
-        self._is_on = False
+        """End."""
+        self._calls.stop()
         self._lives.clear()
 
-    def note_use(self, tensor: torch.Tensor, stream: int, op: str, site: Site) -> None:
-        """Note that work on a stream uses a tensor's memory; what only stands for a tensor has none."""
-        if type(tensor) not in PLAIN:
+    def _begin_anew(self) -> None:
+        self._order = Order(lambda: self._shadow.settle())
+        self._calls = OrderingCalls(self._order)
+        self._lives = Lives(self._order)
+        self._shadow = Shadow(
+            name_of=self._name_actor,
+            host=self._order.host,
+            code_of=lambda actor: find_variable(self._order.handle_of(actor) or 0),
+            actor_of=self._order.actor_of,
+            former_of=self._lives.find_former,
+        )
+
+    def note_operation(self, done: Operation) -> None:
+        """Note what an operator has read and written. What goes into a capture is touched by its replays."""
+        if torch.cuda.is_current_stream_capturing():
             return
-        address = tensor.untyped_storage().data_ptr()
-        life = self._lives.get(address)
-        if life is not None:
-            life.uses[stream] = (self._handler.seq_num, op, site)
+        rule = self._rules[done.func]
+        given, written = _list_given(rule, done.args, done.kwargs)
+        made = _list_tensors(done.result)
+        known = {tensor.untyped_storage().data_ptr() for tensor in given}
+        fresh = [tensor for tensor in made if tensor.untyped_storage().data_ptr() not in known]
+        self._lives.settle(self._shadow)
+        for tensors, stream in ((given, None), (fresh, done.stream)):
+            for tensor in tensors:
+                self._lives.see(tensor, self._shadow, stream, done.site)
+        if not rule.makes_kernel or not (written or fresh or (given and not made)):
+            return  # a view touches nothing
+        changed = [tensor for tensor in given if id(tensor) in written]
+        reads = () if rule.reads_nothing else _find_bytes(tensor for tensor in given if id(tensor) not in written)
+        writes = _find_bytes([*changed, *fresh])
+        if rule.is_atomic:
+            writes = tuple(access._replace(is_atomic=True) for access in writes)
+        self._enter(done, reads, writes, rule.kernel)
+
+    def _enter(self, done: Operation, reads: Sequence[Access], writes: Sequence[Access], kernel: str) -> None:
+        is_backward = torch._C._current_graph_task_id() != -1
+        if is_backward:  # autograd orders the streams itself, out of sight
+            self._order.join()
+        actor, vector = self._order.launch(done.stream)
+        self._shadow.access(actor, vector, reads, writes, kernel, done.site)
+        if is_backward:
+            self._order.join()
 
     def note_record(self, tensor: torch.Tensor, stream: int) -> None:
         """Note that ``record_stream`` was told of a stream."""
-        life = self._lives.get(tensor.untyped_storage().data_ptr())
-        if life is not None:
-            life.recorded.add(stream)
+        self._lives.record(tensor.untyped_storage().data_ptr(), stream)
 
-    def _replace(self) -> None:
-        """Take the place of the sanitizer's own answers: it would raise in the middle of the script."""
-        handler, tensors = self._handler, self._handler.tensors_accessed
-        launch, create, delete = handler._handle_kernel_launch, tensors.create_tensor, tensors.delete_tensor
+    def note_wait(self, stream: int) -> None:
+        """Note that the host waited for a stream inside an operator."""
+        self._order.see_stream(stream)
 
-        def collect(*args: Any) -> list[Any]:  # noqa: ANN401  # passed on as they are
-            for error in launch(*args):
-                self._note_error(error)
-            return []
+    def _name_actor(self, actor: int) -> str:
+        handle = self._order.handle_of(actor)
+        return "host" if handle is None else name_stream(handle)
 
-        def begin(address: int, stack: StackSummary | None) -> None:
-            create(address, stack)
-            # Without a stack it is a pointer that the sanitizer meets for the first time, and no allocation.
-            # Memory of a graph's pool is never given to eager work, so no use can outlive its ownership.
-            if self._is_on and stack is not None and not torch.cuda.is_current_stream_capturing():
-                self._lives[address] = Life(torch.cuda.current_stream().cuda_stream)
 
-        def end(address: int) -> None:
-            if self._is_on:
-                self._check_end(address)
-            delete(address)
+def _list_given(rule: Rule, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[torch.Tensor], set[int]]:
+    """Return the tensors of the device that an operator was given, and the identities of those that it changes."""
+    given: list[torch.Tensor] = []
+    written: set[int] = set()
+    for slot in rule.slots:
+        value = args[slot.position] if slot.position < len(args) else kwargs.get(slot.name)
+        tensors = _list_tensors(value)
+        given += tensors
+        if slot.is_written:
+            written |= {id(tensor) for tensor in tensors}
+    return given, written
 
-        handler._handle_kernel_launch = collect  # type: ignore[method-assign, assignment]  # PyTorch offers no hook
-        tensors.create_tensor = begin  # type: ignore[method-assign, assignment]
-        tensors.delete_tensor = end  # type: ignore[method-assign, assignment]
 
-    def _check_end(self, address: int) -> None:
-        """Report uses by other streams that nothing orders before the block's next owner."""
-        life = self._lives.pop(address, None)
-        if life is None:
-            return
-        for stream, (number, op, site) in life.uses.items():
-            if stream == life.stream or stream in life.recorded:
-                continue
-            if not self._handler.syncs.is_ordered_after(life.stream, number, stream):
-                user, owner = name_stream(stream), name_stream(life.stream)
-                values = {"user": user, "owner": owner}
-                self._add(
-                    Race(
-                        "unordered-block",
-                        Touch(op, site, user),
-                        Touch("free", find_site(), owner),
-                        pair("inspection.missing_record", **values),
-                        pair("inspection.advice_record", stream=user),
-                    )
-                )
+def _list_tensors(value: Any) -> list[torch.Tensor]:  # noqa: ANN401  # whatever operators take and give
+    """Return the tensors of the device in a value; what only stands for a tensor has no memory."""
+    return [leaf for leaf in _pytree.tree_leaves(value) if type(leaf) in PLAIN and leaf.is_cuda and _is_dense(leaf)]
 
-    def _note_error(self, error: object) -> None:
-        if not isinstance(error, _sanitizer.UnsynchronizedAccessError):
-            return
-        first, second = error.previous_access, error.current_access
-        kind = "write-after-" if second.type is _sanitizer.AccessType.WRITE else "read-after-"
-        kind += "write" if first.type is _sanitizer.AccessType.WRITE else "read"
-        before, after = name_stream(first.stream), name_stream(second.stream)
-        site = find_site_in(second.stack_trace)
-        self._add(
-            Race(
-                kind,
-                Touch(_name_op(first.operator), find_site_in(first.stack_trace), before),
-                Touch(_name_op(second.operator), site, after),
-                pair("inspection.missing_wait", before=before, after=after),
-                pair("inspection.advice_wait", before=before, after=after, line=site.line),
-            )
-        )
 
-    def _add(self, race: Race) -> None:
-        key = (race.kind, race.first.site, race.second.site)
-        if key not in self._seen and len(self.races) < MAX_RACES:
-            self._seen.add(key)
-            self.races.append(race)
+def _is_dense(tensor: torch.Tensor) -> bool:
+    return tensor.layout is torch.strided
+
+
+def _find_bytes(tensors: Iterable[torch.Tensor]) -> tuple[Access, ...]:
+    return tuple(access for tensor in tensors if (access := access_of(tensor)) is not None)
 
 
 def name_stream(handle: int) -> str:
     """Return how reports call a stream, by its handle."""
     return "default" if handle == 0 else f"stream {handle:#x}"
-
-
-def _name_op(schema: object) -> str:
-    return str(getattr(schema, "name", schema)).partition("::")[2] or str(schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import time
 from typing import Any, Literal
@@ -33,6 +34,7 @@ class CudaInstruments:
     """
 
     device: Literal["cuda", "sim"] = "cuda"
+    is_watching = False
 
     def __init__(self, *, wants_history: bool = False) -> None:
         del wants_history
@@ -43,17 +45,26 @@ class CudaInstruments:
     def start(self) -> None:
         """Begin to watch. *Synchronises: yes.*"""
         self._log = CallLog()
-        self._mode = OperationMode(self._log, self._hazards.note_use, self._hazards.note_record)
-        self._explicit = ExplicitWaits(self._log)
+        self._trace = Trace(is_lost=True)
         self._profile = Profile()
-        torch.cuda.memory._record_memory_history(max_entries=HISTORY_ENTRIES, stacks="python")
-        torch.cuda.reset_peak_memory_stats()
-        self._allocated_before_bytes = torch.cuda.memory_allocated()
-        self._hazards.start()
-        # Last of what synchronises: what comes after its start is taken for the script's.
-        self._profile.start()
-        self._mode.__enter__()  # type: ignore[no-untyped-call]
-        self._explicit.start()
+        explicit = ExplicitWaits(self._log)
+        with contextlib.ExitStack() as undo:
+            torch.cuda.memory._record_memory_history(max_entries=HISTORY_ENTRIES, stacks="python")
+            torch.cuda.reset_peak_memory_stats()
+            self._allocated_before_bytes = torch.cuda.memory_allocated()
+            self._hazards.start()
+            undo.callback(self._hazards.stop)
+            # Last of what synchronises: what comes after its start is taken for the script's.
+            self._profile.start()
+            undo.callback(self._take_trace)
+            undo.enter_context(OperationMode(self._log, self._hazards))
+            undo.callback(explicit.stop)
+            explicit.start()
+            self._undo = undo.pop_all()
+        self.is_watching = True
+
+    def _take_trace(self) -> None:
+        self._trace = self._profile.stop()
 
     def observe(self) -> Observation:
         """Return races and memory so far; the profiler can't be read before its end. *Synchronises: no.*"""
@@ -61,10 +72,9 @@ class CudaInstruments:
 
     def stop(self) -> Observation:
         """Return what was seen since the start. *Synchronises: yes.*"""
-        self._explicit.stop()
-        self._mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
-        self._hazards.stop()
-        trace = self._profile.stop()
+        self.is_watching = False
+        self._undo.close()  # all of it, whatever one part complains of
+        trace = self._trace
         syncs = find_syncs(self._log, trace, to_ns=self._profile.to_ns, name_op=name_op)
         holders = find_holders(_read_history())
         seen = self._build(tuple(syncs), trace, self._profile.stopped_ns / 1e3, holders)
@@ -79,7 +89,7 @@ class CudaInstruments:
         self, syncs: tuple[Sync, ...], trace: Trace, stopped_us: float, holders: tuple[Owner, ...]
     ) -> Observation:
         launched = {call.correlation: self._profile.to_ns(call.started_us) for call in trace.calls}
-        notes = ["races_by_tensor"]
+        notes = ["races_eager_only"]
         if any(sync.site.line == 0 for sync in syncs):
             notes.append("unplaced_waits")
         if trace.is_lost:

@@ -1,36 +1,34 @@
-"""A dispatch mode that writes down every operator: when it ran, for which line, and on whose memory. (torch)"""
+"""A dispatch mode that writes down every operator: when it ran, for which line, and what it touched. (torch)"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from judge.devices.sim.sites import Site, find_site
+from judge.devices.sim.sites import find_site
 from judge.instruments.cuda.calls import Call, CallLog
+from judge.instruments.cuda.hazards import Hazards, Operation
+from judge.instruments.cuda.ordering import handle_of
 
-Use = Callable[[torch.Tensor, int, str, Site], None]
-"""Told of each tensor that an operator was given or made: the tensor, the stream's handle, the operator, the line."""
+COPIES = ("aten::copy_", "aten::_to_copy")
 
 
 class OperationMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
-    """Logs operators, and tells who watches memory which streams use it.
+    """Logs operators, and tells the search for races what they touch.
 
     Args:
         log: where calls are written.
-        on_use: told of uses of device memory.
-        on_record: told of ``record_stream``: the tensor and the stream's handle.
+        hazards: told of what operators read and write, of ``record_stream``, and of waits inside operators.
     """
 
-    def __init__(self, log: CallLog, on_use: Use, on_record: Callable[[torch.Tensor, int], None]) -> None:
+    def __init__(self, log: CallLog, hazards: Hazards) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._log = log
-        self._on_use = on_use
-        self._on_record = on_record
+        self._hazards = hazards
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -47,7 +45,7 @@ class OperationMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTo
         """Run the operator and write it down."""
         named = kwargs or {}
         if func is torch.ops.aten.record_stream.default:
-            self._on_record(args[0], _handle_of(args[1]))
+            self._hazards.note_record(args[0], handle_of(args[1]))
             return func(*args, **named)
         name = str(func).split(".")[1] if str(func).startswith("aten.") else str(func)
         site = find_site()
@@ -58,17 +56,16 @@ class OperationMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTo
         finally:
             call.ended_ns = time.perf_counter_ns()
         stream = torch.cuda.current_stream().cuda_stream
-        for value in _pytree.tree_leaves((args, named, result)):
-            if isinstance(value, torch.Tensor) and value.is_cuda:
-                self._on_use(value, stream, name, site)
+        self._hazards.note_operation(Operation(func, args, named, result, stream, site))
+        if call.warnings or _comes_to_pageable(func, args, result):
+            self._hazards.note_wait(stream)
         return result
 
 
-def _handle_of(stream: torch.Stream) -> int:
-    """Return the ``cudaStream_t`` of a stream, which the operator gets as a ``torch.Stream``."""
-    if isinstance(stream, torch.cuda.Stream):
-        return int(stream.cuda_stream)
-    known = torch.cuda.Stream(  # type: ignore[no-untyped-call]
-        stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type
-    )
-    return int(known.cuda_stream)
+def _comes_to_pageable(func: Any, args: Sequence[Any], result: Any) -> bool:  # noqa: ANN401  # an operator, its values
+    """Return whether an operator was a copy from the device to pageable memory, which the host waits for."""
+    if func._schema.name not in COPIES:
+        return False
+    source = args[1] if func._schema.name == "aten::copy_" else args[0]
+    is_download = source.is_cuda and result.device.type == "cpu"
+    return bool(is_download and not result.is_pinned())

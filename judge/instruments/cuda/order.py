@@ -1,0 +1,89 @@
+"""What is ordered after what on a real GPU, as vector clocks of the host and the streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+from judge.devices.sim.races.vectors import HOST, Vector, merge, tick
+
+
+class Order:
+    """Follows launches, events and waits; streams are known by their handles.
+
+    PyTorch's streams don't wait for the default stream by themselves, so nothing is assumed of it.
+
+    Args:
+        on_learned: called when the host may know more than before.
+    """
+
+    def __init__(self, on_learned: Callable[[], None]) -> None:
+        self.host: Vector = [0]
+        """What the host is ordered after. Always this list: others hold it too."""
+        self._on_learned = on_learned
+        self._actors: dict[int, int] = {}
+        self._handles: list[int | None] = [None]
+        self._vectors: list[Vector] = [self.host]
+        self._events: WeakKeyDictionary[object, Vector] = WeakKeyDictionary()
+
+    def actor_of(self, handle: int) -> int:
+        """Return the actor of a stream, 1 or higher."""
+        actor = self._actors.get(handle)
+        if actor is None:
+            actor = self._actors[handle] = len(self._vectors)
+            self._handles.append(handle)
+            self._vectors.append([])
+        return actor
+
+    def handle_of(self, actor: int) -> int | None:
+        """Return the handle of an actor's stream, ``None`` for the host."""
+        return self._handles[actor] if actor < len(self._handles) else None
+
+    def launch(self, handle: int) -> tuple[int, Vector]:
+        """Begin an operation of a stream; return its actor and what it is ordered after, itself included."""
+        actor = self.actor_of(handle)
+        vector = self._vectors[actor]
+        merge(vector, self.host)
+        tick(vector, actor)
+        return actor, vector
+
+    def look_at(self, handle: int) -> Vector:
+        """Return what comes next on a stream is ordered after. A copy."""
+        vector = self._vectors[self.actor_of(handle)].copy()
+        merge(vector, self.host)
+        return vector
+
+    def record(self, event: object, handle: int) -> None:
+        """Note that an event was recorded on a stream."""
+        self._events[event] = self.look_at(handle)
+
+    def wait(self, handle: int, event: object) -> None:
+        """Note that a stream waits for an event; one that was recorded before all this orders nothing new."""
+        merge(self._vectors[self.actor_of(handle)], self._events.get(event, []))
+
+    def see_event(self, event: object) -> None:
+        """Note that the host knows an event to be over."""
+        self.learn(self._events.get(event, []))
+
+    def see_stream(self, handle: int) -> None:
+        """Note that the host knows all work of a stream to be over."""
+        self.learn(self._vectors[self.actor_of(handle)])
+
+    def see_all(self) -> None:
+        """Note that the host knows all work to be over."""
+        for vector in self._vectors[HOST + 1 :]:
+            merge(self.host, vector)
+        self.learn([])
+
+    def learn(self, vector: Vector) -> None:
+        """Order the host after some work."""
+        merge(self.host, vector)
+        self._on_learned()
+
+    def join(self) -> None:
+        """Order what comes next on any stream after all that has been launched, by means that can't be seen."""
+        everything: Vector = []
+        for vector in self._vectors:
+            merge(everything, vector)
+        for vector in self._vectors[HOST + 1 :]:
+            merge(vector, everything)
