@@ -1,4 +1,4 @@
-"""Run subject and oracle side by side: the same tests, the same seed, two processes."""
+"""Run subject and oracle: the same tests, the same seed, two processes, side by side unless they share a GPU."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import selectors
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from judge.models.conditions import DeviceChoice
 from judge.models.problem import Problem
@@ -41,6 +42,9 @@ def run_pair(
 ) -> RunPair:
     """Run the submission and the reference on the problem's tests and return both records.
 
+    On a GPU the reference waits until the submission is done: two processes take turns there, and neither's times
+    would mean anything.
+
     Args:
         problem: the problem.
         submission: the frozen source; the learner's file is not read again.
@@ -62,19 +66,18 @@ def run_pair(
         sources["oracle"] = problem.reference.read_bytes()
     with contextlib.ExitStack() as stack:
         ready = processes or stack.enter_context(open_nursery(len(sources)))
-        children = []
+        begins = []
         for (role, source), process in zip(sources.items(), ready, strict=True):
             workspace = fill_workspace(process.folder, process.scratch, problem, source)
             shown = submission.shown_path if role == "subject" else "solution.py"
             request = _write_request(role, problem, workspace, shown, device, seed)
             if role == "subject":
                 request |= {"only": list(only), "stop_at_first_failure": stop_at_first_failure}
-            children.append(Child(role, problem.limits, process, request))
-        if on_progress is not None:
-            on_progress(0, 0, None)
-        if meanwhile is not None:
-            meanwhile()
-        records = _watch(children, on_progress)
+            begins.append(partial(Child, role, problem.limits, process, request))
+        if device.kind == "cuda":
+            records = _watch_in_turn(begins, on_progress, meanwhile)
+        else:
+            records = _watch([begin() for begin in begins], on_progress, meanwhile)
     return RunPair(
         subject=records[0],
         oracle=records[1] if oracle is None else oracle,
@@ -103,10 +106,31 @@ def _write_request(
     }
 
 
-def _watch(children: Sequence[Child], on_progress: Progress | None) -> list[RunRecord]:
+def _watch_in_turn(
+    begins: Sequence[Callable[[], Child]], on_progress: Progress | None, meanwhile: Callable[[], object] | None
+) -> list[RunRecord]:
+    """Run one child after the other; a subject that can't be loaded needs no oracle."""
+    begin_subject, *begin_oracles = begins
+    subject = begin_subject()
+    records = _watch([subject], on_progress, meanwhile)
+    for begin in begin_oracles:
+        oracle = begin()
+        if subject.reader.load_status not in (None, Status.JUDGE_ERROR):
+            oracle.stop()
+        records += _watch([oracle], None, None)
+    return records
+
+
+def _watch(
+    children: Sequence[Child], on_progress: Progress | None, meanwhile: Callable[[], object] | None
+) -> list[RunRecord]:
     """Read both children until both have ended; a subject that can't be loaded needs no oracle."""
     subject, *oracles = children
     try:
+        if on_progress is not None:
+            on_progress(0, 0, None)
+        if meanwhile is not None:
+            meanwhile()
         with selectors.DefaultSelector() as selector:
             for child in children:
                 for descriptor in child.sources:

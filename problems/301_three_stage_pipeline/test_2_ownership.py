@@ -7,7 +7,6 @@ from random import Random
 from typing import Any
 
 import pytest
-import torch
 from support_chunks import MIB, double, draw_chunk, fill_chunks, sleepy
 from torch import Tensor
 
@@ -81,19 +80,16 @@ def test_memory_is_used_again_in_order(trial: Any, rng: Random) -> None:
 
 
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "pageable"])
-def test_pinned_memory_is_bounded(trial: Any, rng: Random, pinned: bool) -> None:
+def test_pinned_memory_is_bounded(trial: Any, rng: Random, pinned_use: Any, pinned: bool) -> None:
     """The pinned memory of a run grows with the depth, not with the number of chunks.
 
     zh: 一次运行所用的锁页内存随深度增长，不随块数增长。
     """
     depth, count, size_bytes = 2, 40, 64 << 10
     chunks = fill_chunks(count, size_bytes, rng, pinned=pinned)
-    torch.cuda.synchronize()
-    torch.empty(1, pin_memory=True)  # lets the allocator see that earlier blocks are free
-    before = torch.cuda.host_memory_stats()["active_bytes.current"]
-    torch.cuda.reset_peak_host_memory_stats()
-    sums = [float(result.sum()) for result in trial.open(chunks, sleepy(double), depth, chunks)]
-    used = torch.cuda.host_memory_stats()["active_bytes.peak"] - before
+    sums: list[float] = []
+    run = trial.open(chunks, sleepy(double), depth, chunks)
+    used = pinned_use(lambda: sums.extend(float(result.sum()) for result in run)).peak_bytes
     most = (4 * depth + 2) * size_bytes
     trial.expect.true(
         used <= most,

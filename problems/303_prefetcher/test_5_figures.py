@@ -119,22 +119,21 @@ def test_device_memory_is_bounded(consumer: Any, rng: Random, measure: Any) -> N
 
 
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "pageable"])
-def test_pinned_memory_is_bounded(consumer: Any, rng: Random, pinned: bool) -> None:
+def test_pinned_memory_is_bounded(consumer: Any, rng: Random, pinned_use: Any, pinned: bool) -> None:
     """The prefetcher holds no more than four batches of pinned memory, however many there are.
 
     zh: 不论有多少 batch，预取器占用的锁页内存都不超过四个 batch。
     """
     count, size_bytes = 12, MIB // 8
     batches = fill_batches(count, size_bytes, rng, pinned=pinned)
-    torch.cuda.synchronize()
-    torch.empty(1, pin_memory=True)  # lets the allocator see that earlier blocks are free
-    before = torch.cuda.host_memory_stats()["active_bytes.current"]
-    torch.cuda.reset_peak_host_memory_stats()
     sums = torch.zeros(count, device="cuda")
-    for number, batch in enumerate(consumer.open(iter(batches), batches)):
-        torch.cuda._sleep(SLEEP_CYCLES)
-        torch.sum(batch[:64], 0, out=sums[number])
-    used = torch.cuda.host_memory_stats()["active_bytes.peak"] - before
+
+    def consume() -> None:
+        for number, batch in enumerate(consumer.open(iter(batches), batches)):
+            torch.cuda._sleep(SLEEP_CYCLES)
+            torch.sum(batch[:64], 0, out=sums[number])
+
+    used = pinned_use(consume).peak_bytes
     consumer.expect.true(
         used <= MOST_BATCHES * size_bytes,
         ("Pinned memory grows with the number of batches", "锁页内存随 batch 的个数增长"),

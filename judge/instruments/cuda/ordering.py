@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from judge.devices.sim.patches import Patches
+from judge.instruments.cuda.generic import replace_event, replace_stream
 from judge.instruments.cuda.order import Order
 
 Call = Callable[..., Any]
@@ -34,26 +35,27 @@ class OrderingCalls:
 
     def start(self) -> None:
         """Replace the names."""
-        patches = self._patches
-        for kind in (torch.cuda.Event, _make_event_class(patches)):
+        patches, see = self._patches, self._see
+        for kind in (torch.cuda.Event, replace_event(patches)):
             patches.wrap(kind, "record", self._record)
             patches.wrap(kind, "wait", self._wait)
-            patches.wrap(kind, "synchronize", functools.partial(self._see, self._order.see_event))
-            patches.wrap(kind, "query", functools.partial(self._see, self._order.see_event))
-        for name in ("synchronize", "query"):
-            patches.wrap(torch.cuda.Stream, name, functools.partial(self._see, self._see_stream))
-        for owner, name in (
-            (torch.cuda, "synchronize"),
-            (torch.cuda, "empty_cache"),
-            (torch.accelerator, "synchronize"),
-        ):
-            patches.wrap(owner, name, functools.partial(self._see, lambda *_: self._order.see_all()))
-        # a torch.Stream is of a class of C's, whose methods can't be replaced; torch.cuda's is one, too
+            for name in ("synchronize", "query"):
+                patches.wrap(kind, name, functools.partial(see, self._order.see_event))
+        for kind in (torch.cuda.Stream, replace_stream(patches)):
+            for name in ("synchronize", "query"):
+                patches.wrap(kind, name, functools.partial(see, self._see_stream))
+        for owner in (torch.cuda, torch.accelerator):
+            patches.wrap(owner, "synchronize", functools.partial(see, self._see_all))
+        patches.wrap(torch.cuda, "empty_cache", functools.partial(see, self._see_all))
+        # one of a class whose methods have been wrapped
         patches.set(torch.accelerator, "current_stream", lambda device=None: torch.cuda.current_stream(device))
 
     def stop(self) -> None:
         """Put everything back."""
         self._patches.restore()
+
+    def _see_all(self, *_: object) -> None:
+        self._order.see_all()
 
     def _see_stream(self, stream: Any) -> None:  # noqa: ANN401  # a stream of either class
         self._order.see_stream(handle_of(stream))
@@ -91,26 +93,6 @@ class OrderingCalls:
             return result
 
         return see
-
-
-def _make_event_class(patches: Patches) -> type:
-    """Put a class of our own in the place of ``torch.Event``, whose methods can be replaced, and return it."""
-    stock = torch.Event
-
-    class Kind(type(stock)):  # type: ignore[misc]  # of C's making
-        def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, stock)
-
-    def pass_on(name: str) -> Call:
-        def call(self: Any, *args: Any) -> Any:  # noqa: ANN401  # passed on as they are
-            return getattr(stock, name)(self, *args)
-
-        return call
-
-    names = ("record", "wait", "synchronize", "query")
-    event: type = Kind("Event", (stock,), {"__module__": "torch", **{name: pass_on(name) for name in names}})
-    patches.set(torch, "Event", event)
-    return event
 
 
 def handle_of(stream: Any) -> int:  # noqa: ANN401  # torch.Stream or torch.cuda.Stream
