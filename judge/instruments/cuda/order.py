@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 from judge.devices.sim.races.vectors import HOST, Vector, merge, tick
+
+MOMENT = "_tacit_moment"
+"""Attribute of an event: what it is ordered after. Kept there because an event outlives no reference of its own, and
+because torch's events don't clear weak references to them when they go: the next search for garbage crashes."""
+
+
+class Moment(NamedTuple):
+    """When an event was recorded."""
+
+    order: Order
+    """Who noted it: what another watch noted before is over."""
+    vector: Vector
 
 
 class Order:
@@ -24,7 +36,6 @@ class Order:
         self._actors: dict[int, int] = {}
         self._handles: list[int | None] = [None]
         self._vectors: list[Vector] = [self.host]
-        self._events: WeakKeyDictionary[object, Vector] = WeakKeyDictionary()
 
     def actor_of(self, handle: int) -> int:
         """Return the actor of a stream, 1 or higher."""
@@ -55,15 +66,19 @@ class Order:
 
     def record(self, event: object, handle: int) -> None:
         """Note that an event was recorded on a stream."""
-        self._events[event] = self.look_at(handle)
+        setattr(event, MOMENT, Moment(self, self.look_at(handle)))
 
     def wait(self, handle: int, event: object) -> None:
         """Note that a stream waits for an event; one that was recorded before all this orders nothing new."""
-        merge(self._vectors[self.actor_of(handle)], self._events.get(event, []))
+        merge(self._vectors[self.actor_of(handle)], self._find(event))
 
     def see_event(self, event: object) -> None:
         """Note that the host knows an event to be over."""
-        self.learn(self._events.get(event, []))
+        self.learn(self._find(event))
+
+    def _find(self, event: object) -> Vector:
+        moment = getattr(event, MOMENT, None)
+        return moment.vector if moment is not None and moment.order is self else []
 
     def see_stream(self, handle: int) -> None:
         """Note that the host knows all work of a stream to be over."""
