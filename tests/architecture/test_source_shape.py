@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 from tests.architecture.source import Module
@@ -67,5 +68,6 @@ def _mentions(node: ast.expr, slugs: set[str], numbers: set[str]) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in slugs
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return any(slug in node.value for slug in slugs) or bool(numbers & set(node.value.replace("_", " ").split()))
+        words = set(re.findall(r"[A-Za-z_]+|[\d_]+", node.value))
+        return bool(words & slugs) or bool(numbers & {word.strip("_") for word in words})
     return isinstance(node, ast.Constant) and type(node.value) is int and str(node.value) in numbers

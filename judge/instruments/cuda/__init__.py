@@ -1,1 +1,1 @@
-"""The instruments on a real GPU: PyTorch's profiler, sync debug mode, sanitizer and memory history."""
+"""The instruments on a real GPU: PyTorch's profiler, sync debug mode and memory history, and the search for races."""
