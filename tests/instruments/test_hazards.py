@@ -8,9 +8,11 @@ from __future__ import annotations
 import functools
 import gc
 import importlib.util
+import runpy
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,7 @@ __all__ = ["simulation"]
 EAGER = {"read-after-write", "write-after-read", "write-after-write", "reused-block", "unordered-block"}
 """The kinds that it looks for: neither graph replays nor pinned memory."""
 BUSY_CYCLES = 2_000_000
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
@@ -192,6 +195,18 @@ def suppress_faults() -> Iterator[None]:
             yield
     except (RuntimeError, ValueError, NotImplementedError):
         torch.cuda.set_stream(torch.cuda.default_stream())
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("prefetcher", {"reused-block"}), ("prefetcher_mended", set()), ("decode_loop_mended", set())],
+    ids=["prefetcher", "prefetcher_mended", "decode_loop_mended"],
+)
+def test_the_examples_are_judged_alike(name: str, kinds: set[str], hazards: Hazards) -> None:
+    """A backward pass orders its own streams, and does not hide what a copy stream does beside it."""
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    gc.collect()
+    assert kinds == {race.kind for race in hazards.races}
 
 
 def test_everything_is_put_back(simulation: Any) -> None:

@@ -64,11 +64,12 @@ def test_an_event_of_another_watch_orders_nothing() -> None:
     assert not knows(order, SECOND, actor, vector[actor])
 
 
-def test_a_join_orders_all_streams_and_not_the_host() -> None:
-    """As autograd does, out of sight."""
+def test_a_join_orders_one_stream_after_all() -> None:
+    """As autograd does, out of sight; the other streams and the host know no more than before."""
     order, learned = make()
     actor, vector = order.launch(FIRST)
-    order.launch(SECOND)
-    order.join()
+    other, later = order.launch(SECOND)
+    order.join(SECOND)
     assert knows(order, SECOND, actor, vector[actor])
+    assert not knows(order, FIRST, other, later[other])
     assert ([0], 0) == (order.host, len(learned))

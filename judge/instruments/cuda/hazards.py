@@ -61,6 +61,7 @@ class Hazards:
         self._lives.clear()
 
     def _begin_anew(self) -> None:
+        self._was_backward = False
         self._order = Order(lambda: self._shadow.settle())
         self._calls = OrderingCalls(self._order)
         self._lives = Lives(self._order)
@@ -96,12 +97,12 @@ class Hazards:
 
     def _enter(self, done: Operation, reads: Sequence[Access], writes: Sequence[Access], kernel: str) -> None:
         is_backward = torch._C._current_graph_task_id() != -1
-        if is_backward:  # autograd orders the streams itself, out of sight
-            self._order.join()
+        if is_backward or self._was_backward:
+            # Autograd orders its streams, and in the end the caller's after them, out of sight.
+            self._order.join(done.stream)
+        self._was_backward = is_backward
         actor, vector = self._order.launch(done.stream)
         self._shadow.access(actor, vector, reads, writes, kernel, done.site)
-        if is_backward:
-            self._order.join()
 
     def note_record(self, tensor: torch.Tensor, stream: int) -> None:
         """Note that ``record_stream`` was told of a stream."""

@@ -95,10 +95,8 @@ class Order:
         merge(self.host, vector)
         self._on_learned()
 
-    def join(self) -> None:
-        """Order what comes next on any stream after all that has been launched, by means that can't be seen."""
-        everything: Vector = []
+    def join(self, handle: int) -> None:
+        """Order what comes next on a stream after all that has been launched, by means that can't be seen."""
+        mine = self._vectors[self.actor_of(handle)]
         for vector in self._vectors:
-            merge(everything, vector)
-        for vector in self._vectors[HOST + 1 :]:
-            merge(vector, everything)
+            merge(mine, vector)
