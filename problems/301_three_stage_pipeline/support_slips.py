@@ -66,14 +66,18 @@ class Slips:
         if chunks is None or number >= len(chunks):
             return
         chunk = chunks[number]
-        wanted = f"{_describe(chunk)}, contiguous"
+        wanted = f"{_describe(chunk, x.device.type)}, contiguous"
         if x.shape != chunk.shape or x.dtype != chunk.dtype or not x.is_contiguous():
             actual = f"{_describe(x)}, {'contiguous' if x.is_contiguous() else f'strides {x.stride()}'}"
             self._fail(
                 (f"compute got chunk {number} in another form", f"compute 拿到的第 {number} 块形式变了"),
                 wanted,
                 actual,
-                ("Shape and dtype are the chunk's, strides are contiguous.", "形状和 dtype 与块相同，步长是连续的。"),
+                (
+                    "Shape and dtype are the chunk's, strides are contiguous, whatever the chunk's are: `.to()` keeps "
+                    "them.",
+                    "形状和 dtype 与块相同；不论块的步长如何，拿到的都是连续的：`.to()` 会保留步长。",
+                ),
             )
 
     def check_result(self, number: int, result: Any) -> None:
@@ -124,7 +128,11 @@ class Slips:
                 (f"Result {number} is not contiguous", f"结果 {number} 不连续"),
                 "contiguous",
                 f"strides {result.stride()}",
-                ("", ""),
+                (
+                    "`.cpu()` and `.to()` keep strides: copy into a contiguous pinned tensor, or make the result "
+                    "contiguous on the device first.",
+                    "`.cpu()` 和 `.to()` 会保留步长：拷进一块连续的锁页张量，或者先在设备上变成连续的。",
+                ),
             )
 
     def check_form(self, number: int, result: Tensor, wanted: Tensor) -> None:
@@ -189,7 +197,7 @@ class Slips:
         self._expect.fail(what, expected, actual, look if look[0] else None)
 
 
-def _describe(value: Any) -> str:
+def _describe(value: Any, place: str | None = None) -> str:
     if isinstance(value, Tensor):
-        return f"{value.dtype} {tuple(value.shape)} on {value.device.type}"
+        return f"{value.dtype} {tuple(value.shape)} on {place or value.device.type}"
     return type(value).__name__

@@ -63,8 +63,9 @@ def check_weighted(trial: Any, seen: Any, results: list[Any], chunks: list[Any],
     """Fail unless compute saw the weight that the caller's stream had been given before the call."""
     __tracebackhide__ = True
     look = look or (
-        "Which stream is current when run_pipeline() is called? What makes compute's stream wait for it?",
-        "调用 run_pipeline() 时当前流是哪个？是什么让 compute 的流等它？",
+        "Which stream is current when run_pipeline() is called, and what makes compute's stream wait for it? The body "
+        "of a generator begins only at the first next().",
+        "调用 run_pipeline() 时当前流是哪个，是什么让 compute 的流等它？生成器的函数体要到第一次 next() 才开始执行。",
     )
     what = (
         "compute ran before the work that the caller's stream held at the call",

@@ -159,7 +159,7 @@ def test_copies_hide_behind_the_steps(consumer: Any, rng: Random, watch: Any, me
     totals: list[Tensor] = []
 
     def step(batch: Batch) -> Tensor:
-        torch.cuda._sleep(330_000)
+        torch.cuda._sleep(1_000_000)
         return batch[:64].sum()
 
     def run() -> None:
