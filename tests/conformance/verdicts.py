@@ -46,9 +46,11 @@ def judge_problem(problem: Problem, device: Requested, workers: int) -> dict[str
     others = [Candidate("stub.py", problem.stub.read_bytes())]
     others += [Candidate(one.path.name, one.source) for one in wrong]
     catchers = {one.path.name: one.catchers for one in wrong}
-    with tempfile.TemporaryDirectory(prefix="tacit-server-") as scratch:
-        with open_fork_server(choice.kind, Path(scratch)) as start:
-            judged = Bench(problem, choice, workers, start).judge_all(others, key, lambda _done, _count: None)
+    with (
+        tempfile.TemporaryDirectory(prefix="tacit-server-") as scratch,
+        open_fork_server(choice.kind, Path(scratch)) as start,
+    ):
+        judged = Bench(problem, choice, workers, start).judge_all(others, key, lambda _done, _count: None)
     for candidate, verdict in zip(others, judged, strict=True):
         verdicts[candidate.name] = describe(verdict, catchers.get(candidate.name, ()))
     return {"device": choice.kind, "solutions": verdicts}
