@@ -1,0 +1,108 @@
+"""The naive loop: each step is read with .tolist() before the next one is queued.
+
+Caught by: test_2_steps.py::test_the_next_step_is_queued_before_a_token_is_given_out
+Caught by: test_3_figures.py::test_the_device_never_stands_still
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Model(Protocol):
+    """What decodes. Its methods queue work on the current stream, and never wait for it."""
+
+    rows: int
+    """How many requests it decodes at once."""
+
+    def admit(self, row: int, request: object) -> None:
+        """Put a request into a row, from the next step on; whatever was in the row is forgotten."""
+        ...
+
+    def step(self) -> tuple[Tensor, Tensor]:
+        """Decode one token in every row.
+
+        Returns:
+            tokens, int64, and finished, bool, both of shape (rows,) and on the device: the same two tensors at each
+            step, overwritten by the next. A finished row, and one that never had a request, yields tokens and flags
+            that mean nothing.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Run:
+    """A request in its row."""
+
+    request: object
+    is_finished: bool = False
+    """As far as the host knows."""
+
+
+@dataclass(slots=True)
+class Flight:
+    """Where one step's results land, and when."""
+
+    tokens: Tensor
+    finished: Tensor
+    landed: torch.cuda.Event = field(default_factory=torch.cuda.Event)
+    """Recorded behind both copies."""
+    runs: list[Run | None] = field(default_factory=list)
+    """Who sat in the rows when the step was queued; by the time its results land, others may sit there."""
+
+
+def decode(model: Model, requests: Iterable[object], emit: Callable[[object, int], None]) -> None:
+    """Decode all requests, each until it is finished, one step ahead of what the host has read.
+
+    Args:
+        model: decodes ``model.rows`` requests at once.
+        requests: in the order in which they are admitted.
+        emit: host work: called with each token of a request, the last one included, by steps and within a step by rows.
+
+    Synchronises: once a step, for the step before the one that was queued last.
+    """
+    waiting = deque(requests)
+    rows: list[Run | None] = [None] * model.rows
+    # Two steps are in flight at most: a third one's copy may overwrite what the host has read by then.
+    flights = deque(_pin(model.rows) for _ in range(2))
+    while True:
+        for row in range(model.rows):
+            if rows[row] is None and waiting:
+                rows[row] = Run(waiting.popleft())
+                model.admit(row, rows[row].request)
+        if not any(rows):
+            return  # what is still in flight is the step too many of the last requests
+        ahead = flights[0]
+        ahead.runs = list(rows)
+        _queue(model, ahead)
+        _learn(ahead, rows, emit)
+
+
+def _pin(rows: int) -> Flight:
+    return Flight(
+        torch.empty(rows, dtype=torch.int64, pin_memory=True), torch.empty(rows, dtype=torch.bool, pin_memory=True)
+    )
+
+
+def _queue(model: Model, flight: Flight) -> None:
+    """Queue a step and the copies of its results, which the next step overwrites, on the same stream."""
+    tokens, finished = model.step()
+    flight.tokens, flight.finished = tokens, finished
+
+
+def _learn(flight: Flight, rows: list[Run | None], emit: Callable[[object, int], None]) -> None:
+    """Wait for a step's results, give out its tokens, and free the rows of finished requests."""
+    results = zip(flight.runs, flight.tokens.tolist(), flight.finished.tolist(), strict=True)
+    for row, (run, token, is_finished) in enumerate(results):
+        if run is None or run.is_finished:
+            continue  # an empty row, or the one step too many
+        emit(run.request, token)
+        if is_finished:
+            run.is_finished = True
+            rows[row] = None
