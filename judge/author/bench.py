@@ -59,12 +59,13 @@ class Bench:
     workers: int
     """Runs at a time."""
     start: Start = start_interpreter
-    """How a candidate's child comes into being."""
+    """How children come into being."""
 
     def judge_pair(self, candidate: Candidate, seed: int) -> tuple[RunPair, Verdict]:
-        """Judge a candidate beside a fresh run of the reference, both from nothing."""
+        """Judge a candidate beside a fresh run of the reference."""
         submission = candidate.as_submission()
-        pair = run_pair(self.problem, submission, device=self.device, seed=seed)
+        with open_nursery(2, self.start) as processes:
+            pair = run_pair(self.problem, submission, device=self.device, seed=seed, processes=processes)
         return pair, settle(self.problem, submission, pair)
 
     def judge_all(

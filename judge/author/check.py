@@ -96,13 +96,15 @@ class _Check:
         started_s = time.monotonic()
         problem = self.bench.problem
         self._read()
-        key = self._prove_reference()
-        if key is not None:
-            with (
-                tempfile.TemporaryDirectory(prefix="tacit-server-") as scratch,
-                open_fork_server(self.bench.device.kind, Path(scratch)) as start,
-            ):
-                self._judge(replace(self.bench, start=start), key)
+        with (
+            tempfile.TemporaryDirectory(prefix="tacit-server-") as scratch,
+            open_fork_server(self.bench.device.kind, Path(scratch)) as start,
+        ):
+            copies = replace(self.bench, start=start)
+            # From nothing, as a learner's run is; but not for every edit.
+            key = self._prove_reference(copies if self.is_quick else self.bench)
+            if key is not None:
+                self._judge(copies, key)
         return ProblemReport(
             problem=ProblemName(number=problem.number, slug=problem.slug, title=problem.title),
             findings=tuple(self.findings),
@@ -124,12 +126,12 @@ class _Check:
         self.wrong, findings = read_wrong(problem)
         self.findings += findings
 
-    def _prove_reference(self) -> Key | None:
+    def _prove_reference(self, bench: Bench) -> Key | None:
         if any(one.rule == "no_program" and one.file.parent == self.bench.problem.folder for one in self.findings):
             self.unproven.append(text("unproven_no_program"))
             return None
         self._tell("reference")(0, 1)
-        proof = prove_reference(self.bench, 1 if self.is_quick else RUNS)
+        proof = prove_reference(bench, 1 if self.is_quick else RUNS)
         self.findings += proof.findings
         self.unproven += proof.unproven
         if proof.key is None:
