@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from judge.author.bench import Bench, Candidate, Key, OnDone, explain, list_failed
 from judge.author.findings import Finding, Mutation, Survivor, find
@@ -59,11 +60,11 @@ def judge_mutants(bench: Bench, key: Key, on_done: OnDone) -> tuple[Mutation, li
 
 def _judge(bench: Bench, mutants: Sequence[Mutant], key: Key, on_done: OnDone) -> list[Verdict]:
     """Return a verdict on each mutant."""
-    bench = Bench(_hasten(bench, key), bench.device, bench.workers)
+    bench = replace(bench, problem=_hasten(bench, key))
     candidates = [Candidate("solution.py", mutant.source) for mutant in mutants]
     verdicts = bench.judge_all(candidates, key, on_done, to_first_failure=True)
     # Beside other runs a figure of time may go over its budget without the mutant's doing: ask again, alone.
-    alone = Bench(bench.problem, bench.device, 1)
+    alone = replace(bench, workers=1)
     for at, verdict in enumerate(verdicts):
         if _is_over_budget_only(verdict):
             verdicts[at] = alone.judge_all([candidates[at]], key, lambda _done, _count: None)[0]
