@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from judge.author.findings import Mutation, Survivor
 from judge.author.mutation import judge_mutants
 from judge.author.survivors import read_explanations
 from judge.models.problem import Problem
+from judge.runner.nursery import Ends, Supervisor
 from tests.author.editing import brief, edit
 
 ENTRY = """
@@ -49,7 +51,14 @@ def test_survivors_are_told_unless_they_are_explained(
         ENTRY.format(after="if self.total > 1000:", more="equivalent = false"),
         ENTRY.format(after="if self.total < 999:", more=""),
     )
-    mutation, findings = judge_mutants(bench, key, ignore)
+    started: list[Path] = []
+
+    def start(ends: Ends, scratch: Path) -> Supervisor:
+        started.append(scratch)
+        return bench.start(ends, scratch)
+
+    mutation, findings = judge_mutants(replace(bench, start=start), key, ignore)
+    assert mutation.judged == len(started), "each begins as the bench says: as a copy of the fork server"
     unexplained = [one.after for one in mutation.survivors if one.why is None]
     assert ["if self.total > 998:", "if not self.total > 999:", "self.full = False", "pass"] == unexplained
     explained = [(one.after, one.is_equivalent) for one in mutation.survivors if one.why is not None]
