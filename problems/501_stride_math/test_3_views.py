@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[tuple[int, ...], list[int]]] = {
     "no_element_for_24": ((4, 6), [0, 24]),
     "does_not_divide": ((4, 6), [5, -1]),
     "two_unknown": ((4, 6), [-1, -1]),
-    "negative": ((4, 6), [-2, -12]),
+    "negative": ((4, 6), [-2, -2, 6]),
     "elements_out_of_nothing": ((0, 6), [6]),
     "unknown_beside_0": ((0, 6), [0, -1]),
     "unknown_beside_0_of_24": ((4, 6), [0, -1]),

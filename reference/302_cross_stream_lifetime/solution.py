@@ -94,7 +94,7 @@ class SideLane:
             for lent in (logits, tokens):  # themselves: what is made of them here belongs to `out` anyway
                 lent.record_stream(self.out)
             scores = torch.log_softmax(logits, 1, dtype=torch.float32)
-            return self._bring(scores.gather(1, tokens[:, None])[:, 0])
+            return self._bring(scores.gather(1, tokens[:, None]).flatten())
 
     def _bring(self, tensor: Tensor) -> HostCopy:
         """Queue a copy to the host on the current stream, which is ``out``."""

@@ -93,7 +93,7 @@ class SideLane:
             tokens: ``[rows]``, int64, on the device.
         """
         scores = torch.log_softmax(logits, 1, dtype=torch.float32)
-        picked = scores.gather(1, tokens[:, None])[:, 0]
+        picked = scores.gather(1, tokens[:, None]).flatten()
         self.out.wait_stream(torch.cuda.current_stream())
         picked.record_stream(self.out)
         with torch.cuda.stream(self.out):

@@ -121,10 +121,8 @@ def _match(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 def _expand(layout: Layout, shape: tuple[int, ...]) -> Layout:
     """Return the view of a layout under a larger shape: what is repeated has stride 0."""
     new = len(shape) - len(layout.shape)
-    sizes = (1,) * new + layout.shape
-    strides = (0,) * new + layout.strides
-    steps = zip(sizes, shape, strides, strict=True)
-    moved = tuple(stride if size == wanted else 0 for size, wanted, stride in steps)
+    steps = zip(layout.shape, shape[new:], layout.strides, strict=True)
+    moved = (0,) * new + tuple(stride if size == wanted else 0 for size, wanted, stride in steps)
     return Layout(shape, moved, layout.offset, layout.storage)
 
 

@@ -124,10 +124,7 @@ def _match(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 def _expand(layout: Layout, shape: tuple[int, ...]) -> Layout:
     """Return the view of a layout under a larger shape: what is repeated has stride 0."""
     new = len(shape) - len(layout.shape)
-    sizes = (1,) * new + layout.shape
-    strides = (0,) * new + layout.strides
-    steps = zip(sizes, shape, strides, strict=True)
-    moved = tuple(stride for _, _, stride in steps)
+    moved = (0,) * new + layout.strides
     return Layout(shape, moved, layout.offset, layout.storage)
 
 
