@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import torch
@@ -67,9 +68,16 @@ def launch(
         elements = others
     read_bytes = written_bytes = 0
     for access in reads:
-        read_bytes += access[1] - access[0]
+        read_bytes += access[1] - access[0] if access[2] is None else _count_bytes(access)
     for access in writes:
-        written_bytes += access[1] - access[0]
+        written_bytes += access[1] - access[0] if access[2] is None else _count_bytes(access)
+    if rule.scatters and reads:
+        elements = min(elements, read_bytes // writes[0].item_bytes) if writes else elements
+        written_bytes = min(written_bytes, read_bytes)
+    elif rule.picks and reads:
+        table_bytes = _count_bytes(reads[0])
+        read_bytes += min(table_bytes, written_bytes) - table_bytes
+        elements = 0 if made is None else _numel(made)
     number_class: NumberClass = "i" if made is None else _CLASSES.get(made.dtype, "i")
     if number_class == "f32" and rule.uses_libraries and torch._C._get_cublas_allow_tf32():
         number_class = "tf32"
@@ -92,6 +100,13 @@ def launch(
     elif len(machine.streams.streams) > 1:
         redo = partial(rerun, op, args, kwargs, result)
     machine.launch(work, reads, writes, stream=stream, site=site, redo=redo)
+
+
+def _count_bytes(access: Access) -> int:
+    """Return the bytes that an access touches, without the gaps between them."""
+    if access.strides is None:
+        return access.high - access.low
+    return access.item_bytes * prod(count for count, _ in access.strides)
 
 
 def _find_tensor(args: Arguments) -> Tensor | None:

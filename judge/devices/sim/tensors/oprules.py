@@ -68,6 +68,15 @@ FILLS: dict[str, object] = {
 ATOMIC = frozenset({"index_add_", "scatter_add_", "scatter_reduce_", "index_reduce_"})
 """In-place ops that add to their target by atomic updates, which don't race with one another."""
 
+PICKS = frozenset({"index", "gather", "index_select", "embedding", "take", "masked_select"})
+"""Ops that read of their first tensor no more than they return."""
+
+SCATTERS = frozenset({
+    "index_put_", "_index_put_impl_", "scatter_", "scatter_add_", "scatter_reduce_", "index_copy_", "index_add_",
+    "index_reduce_",
+})  # fmt: skip
+"""Ops that write of their target no more than they are given."""
+
 USES_MATRIX_LIBRARY = frozenset({"mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "dot", "vdot", "_scaled_mm", "addbmm"})
 
 ACCEPTS_HOST_TENSORS = frozenset({
@@ -100,7 +109,7 @@ class Rule:
     __slots__ = (
         "accepts_host", "assess", "compute", "draws", "draws_with", "fill", "handler", "has_device",
         "has_generator", "is_atomic", "is_composite", "is_foreign", "is_pointwise", "is_product",
-        "kernel", "makes_kernel", "name", "op", "overload", "reads_nothing", "slots", "uses_blas",
+        "kernel", "makes_kernel", "name", "op", "overload", "picks", "reads_nothing", "scatters", "slots", "uses_blas",
         "uses_libraries", "wait", "wrapper",
     )  # fmt: skip
 
@@ -137,6 +146,8 @@ class Rule:
         self.reads_nothing = self.name in READS_NOTHING
         self.fill = FILLS.get(self.name) if "out" not in {a.name for a in schema.arguments} else None
         self.is_atomic = self.name in ATOMIC
+        self.picks = self.name in PICKS
+        self.scatters = self.name in SCATTERS
         self.uses_libraries = self.name in USES_MATRIX_LIBRARY or "linalg_" in self.name
         self.is_product = self.name in products.NAMES
         self.uses_blas = self.name.removesuffix("_") in BLAS

@@ -142,3 +142,32 @@ def test_half_ops_that_the_cpu_lacks_compute(simulation: Any) -> None:
     """In half precision on the device, as CUDA's kernels do."""
     pooled = F.avg_pool3d(torch.ones(1, 1, 2, 2, 2, device="cuda", dtype=torch.float16), 2)
     assert (torch.float16, 1.0) == (pooled.dtype, pooled.item())
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [
+        lambda cache, rows, new: cache.index_put_((rows, rows), new),
+        lambda cache, rows, new: cache[0, 1:2].copy_(new[:1]),
+        lambda cache, rows, new: cache[:, 1].copy_(new),
+        lambda cache, rows, new: cache[rows, rows],
+        lambda cache, rows, new: cache.index_select(1, rows),
+        lambda cache, rows, new: cache[0].index_copy_(0, rows, new),
+    ],
+    ids=["index_put_", "slice", "column", "index", "index_select", "index_copy_"],
+)
+def test_a_few_elements_cost_the_same_in_a_large_tensor(simulation: Any, touch: Callable[..., Any]) -> None:
+    """Counted are the bytes that are touched, not what lies between them."""
+    times_us = []
+    for capacity in (16, 16384):
+        cache = torch.zeros(4, capacity, 64, device="cuda")
+        rows, new = torch.arange(4, device="cuda"), torch.ones(4, 64, device="cuda")
+        touch(cache, rows, new)
+        begun, ended = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize()
+        begun.record()
+        touch(cache, rows, new)
+        ended.record()
+        torch.cuda.synchronize()
+        times_us.append(begun.elapsed_time(ended) * 1e3)
+    assert times_us[0] == pytest.approx(times_us[1], rel=0.05)
