@@ -1,7 +1,6 @@
 """The join comes after combine, which reads what the branches are still writing.
 
 Caught by: test_2_order.py::test_a_call_is_ordered[default_stream]
-Caught by: test_3_capture.py::test_replays_follow_their_inputs[2_branches]
 """
 
 from __future__ import annotations
