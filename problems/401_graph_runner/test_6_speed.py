@@ -22,7 +22,7 @@ class Deep(Layers):
     """Many small kernels, each shorter than its launch: what a decode step looks like to the host."""
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return the output, (…, 8), for x, (…, 8), after 72 small kernels."""
+        """Return the output, (…, 8), for x, (…, 8), after 96 small kernels."""
         for _ in range(LAYERS):
             x = torch.clamp(torch.relu(x + 1) - x, -3, 3)
         return x
@@ -98,9 +98,9 @@ def test_a_call_is_three_launches(
 def test_a_deep_model_is_faster_than_eager(
     serve: Callable[..., Any], rng: Random, device: str, evidence: Any, expect: Any, measure: Any, time_us: Any
 ) -> None:
-    """Eight steps of a model of 72 small kernels take at most 0.4 times as long as eager.
+    """Eight steps of a model of 96 small kernels take at most 0.4 times as long as eager.
 
-    zh: 模型有 72 个小 kernel，连跑八步：耗时不超过 eager 的 0.4 倍。
+    zh: 模型有 96 个小 kernel，连跑八步：耗时不超过 eager 的 0.4 倍。
     """
     x = draw(rng, (4, 8), device)
     service = serve(x, Deep(rng, device))
@@ -114,8 +114,8 @@ def test_a_deep_model_is_faster_than_eager(
     measure("time_ratio", ratio, "×")
     what = ("the runner is hardly faster than the model itself", "运行器并不比模型本身快多少")
     look = (
-        "The model's 72 launches are to be one. What does a call do beside copy, replay, copy?",
-        "模型的 72 次启动应当变成一次。除了拷贝、重放、拷贝，调用还做了什么？",
+        "The model's 96 launches are to be one. What does a call do beside copy, replay, copy?",
+        "模型的 96 次启动应当变成一次。除了拷贝、重放、拷贝，调用还做了什么？",
     )
     expect.true(ratio <= MAX_RATIO, what, look, expected=f"<= {MAX_RATIO} ×", actual=f"{ratio:.2f} ×")
     service.serve(draw(rng, (4, 8), device), "a call afterwards")
