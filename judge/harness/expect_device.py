@@ -115,7 +115,7 @@ class DeviceExpect(Expect):
             is_own = _is_own(race.first) and _is_own(race.second)
             look = dict(race.advice) if is_own else text("look_race")
         drawn = {language: _draw_races(seen.races, language) for language in ("en", "zh")}
-        self.fail(what or text(f"race_{kind}"), 0, len(seen.races), look, drawn)
+        self.fail(what or text(f"race_{kind}"), look=look, picture=drawn)
 
     def waits(self, seen: Watch, *, most: int = 0, what: Words | None = None, look: Words | None = None) -> None:
         """Fail if the host waited for the device more than ``most`` times. *Synchronises: no.*

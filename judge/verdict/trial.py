@@ -49,8 +49,7 @@ class Trial:
         if self._is_machine_too_busy():
             return Status.NOT_JUDGED, (_diagnose(DiagnosticKind.SKIPPED, "too_busy", "too_busy_look"),)
         if expected is None or expected.status not in (Status.ACCEPTED, Status.NOT_JUDGED):
-            status = expected.status.value if expected else Status.NO_RESULT.value
-            return Status.JUDGE_ERROR, (_diagnose(DiagnosticKind.JUDGE, "oracle_failed", "report_it", status=status),)
+            return Status.JUDGE_ERROR, (_blame_reference(expected),)
         if outcome is None:
             return self._find_missing()
         if outcome.status is Status.NOT_JUDGED:
@@ -148,6 +147,14 @@ def _say_over_budget(name: str) -> Text:
 
 def _find_outcome(run: RunRecord, test: str) -> TestOutcome | None:
     return next((outcome for outcome in run.outcomes if outcome.test == test), None)
+
+
+def _blame_reference(outcome: TestOutcome | None) -> Diagnostic:
+    """Say what happened to the reference: without its frames, which would show its lines to the learner."""
+    status = outcome.status.value if outcome else Status.NO_RESULT.value
+    detail = outcome.diagnostic.what if outcome and outcome.diagnostic else Text(en=status, zh=status)
+    en, zh = text("oracle_failed", detail=detail.en).en, text("oracle_failed", detail=detail.zh).zh
+    return Diagnostic(kind=DiagnosticKind.JUDGE, what=Text(en=en, zh=zh), look=text("report_it"))
 
 
 def _diagnose(kind: DiagnosticKind, what: str, look: str | None, **values: object) -> Diagnostic:

@@ -184,8 +184,8 @@ class Bench:
                 )
                 if is_cut
                 else (
-                    f"Request {request} got other tokens than the naive loop gives it",
-                    f"请求 {request} 得到的 token 与朴素循环的不同",
+                    f"Request {request} got other tokens than a loop that waits for each step gives it",
+                    f"请求 {request} 得到的 token 与每步都等待的循环不同",
                 )
             )
             self.expect.equal(actual, wanted, what, LOOK_MISSING if is_cut else LOOK_TOKENS)

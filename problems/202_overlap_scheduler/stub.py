@@ -34,7 +34,7 @@ def decode(model: Model, requests: Iterable[object], emit: Callable[[object, int
 
     Args:
         model: decodes ``model.rows`` requests at once.
-        requests: in the order in which they are admitted; any objects.
+        requests: in the order in which they are admitted; any objects but None.
         emit: host work: called as ``emit(request, token)`` with each token of a request, the last one included, an
             ``int``; by steps, and within a step by rows.
 

@@ -12,9 +12,9 @@ import pytest
     ("rows", "count"), [(1, 1), (1, 4), (3, 3), (3, 10), (4, 2)], ids=["one", "queue", "full", "refilled", "empty_rows"]
 )
 def test_each_request_gets_its_tokens(bench: Any, rng: Random, rows: int, count: int) -> None:
-    """Requests of different lengths, fewer or more than rows, get the tokens of the naive loop.
+    """Requests of different lengths, fewer or more than rows, get the tokens of a loop that waits for each step.
 
-    zh: 长短不一的请求，比行少或比行多，得到的 token 都与朴素循环相同。
+    zh: 长短不一的请求，比行少或比行多，得到的 token 都与每步都等待的循环相同。
     """
     bench.decode(rows, [rng.randrange(1, 7) for _ in range(count)])
 

@@ -84,7 +84,7 @@ def test_never_two_steps_ahead(bench: Any, rng: Random, expect: Any, evidence: A
 def test_a_free_row_is_taken_at_once(bench: Any, rng: Random, expect: Any, evidence: Any) -> None:
     """The next request sits in the row in the first step that is queued after the host has learnt of the end.
 
-    zh: 主机一得知某行结束，下一个请求就在紧接着排入的那一步坐进这一行。
+    zh: 主机一得知某行结束，下一个请求就在紧接着排入的那一步填入这一行。
     """
     decoded = bench.decode(3, [rng.randrange(1, 6) for _ in range(9)])
     what = (

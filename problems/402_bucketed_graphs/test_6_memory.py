@@ -51,16 +51,18 @@ def test_three_graphs_take_hardly_more_than_the_largest(
     before = reserve()
     runner = solution.BucketedRunner(transform, example, SIZES)
     together = reserve() - before
-    measure("memory_bytes", together * MIB, "B")
     what = (
         f"graphs for {SIZES} reserve more than 1.1 times what the largest reserves",
         f"{SIZES} 这几个图占用的显存超过了最大的一个的 1.1 倍",
     )
     look = (
         "A graph's pool lends to no one else, unless they share it. What does the largest free that a smaller one can "
-        "use, and does it come in time? How many inputs are there?",
-        "图的池不借给别人，除非共用。最大的图释放的内存，小的图用得上吗，来得及吗？输入有几份？",
+        "use, and does it come in time? How many inputs are there, and on how many streams were tensors allocated? "
+        "Each stream takes segments of its own.",
+        "图的池不借给别人，除非共用。最大的图释放的显存，小的图用得上吗，来得及吗？输入有几份？张量是在几个流上分配的？"
+        "每个流都要另取自己的段。",
     )
+    measure("memory_bytes", together * MIB, "B", look=look)
     most, shown = f"<= {alone * MAX_RATIO:.0f} MiB", f"{together:.0f} MiB"
     expect.true(together <= alone * MAX_RATIO, what, look, None, most, shown)
     evidence.exact("values", [float(runner(torch.full_like(example, 2)).sum().item())])

@@ -33,6 +33,8 @@ def solution(monkeypatch: pytest.MonkeyPatch) -> None:
 class Seen:
     """Instruments that saw what a test says."""
 
+    is_watching = False
+
     def __init__(self, seen: Observation) -> None:
         self._seen = seen
 

@@ -134,7 +134,7 @@ def install(simulation: Simulation, patches: Patches) -> None:
         patches: takes note of what is replaced.
     """
     machine = simulation.machine
-    machine.randomness.find_default = lambda: torch.cuda.default_generators[0]
+    machine.randomness.find_default = lambda: simulation.execution.default_generator
     base = type("_CUDAGraph", (GraphBase,), {"_machine": machine})
     swap_base(patches, torch.cuda.CUDAGraph, base)
     patches.set(torch.cuda.graph, "default_capture_stream", None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -25,7 +27,8 @@ def install(simulation: Simulation, patches: Patches) -> None:
     default = DeviceGenerator(machine)
     default.manual_seed(DEFAULT_SEED)
     simulation.execution.default_generator = default
-    patches.set(torch.cuda, "default_generators", (default,))
+    patches.set(torch.cuda, "default_generators", ())
+    patches.wrap(torch._C, "_cuda_init", lambda stock: partial(_initialise, stock, default))
 
     class _GeneratorType(type):
         def __instancecheck__(cls, value: object) -> bool:
@@ -43,3 +46,10 @@ def install(simulation: Simulation, patches: Patches) -> None:
 
     Generator.__module__, Generator.__qualname__ = "torch", "Generator"
     patches.set(torch, "Generator", Generator)
+
+
+def _initialise(stock: Callable[[], None], default: DeviceGenerator) -> None:
+    """Initialise the device; there are no default generators before that."""
+    stock()
+    cuda: Any = torch.cuda
+    cuda.default_generators = (default,)
