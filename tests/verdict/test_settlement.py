@@ -94,11 +94,8 @@ def test_a_failing_reference_is_a_judge_error():
 def test_what_happened_to_the_reference_is_said():
     """Its own message stands in the verdict, so that a fault can be reported; its lines don't."""
     failed = r.outcome("b", Status.RUNTIME_ERROR, diagnostic=r.failure())
-    verdict = r.judged(r.run(), r.run("oracle", outcomes=(r.outcome("a"), failed)))
-    said = verdict.tests[1].diagnostics[0]
-    assert f"The reference did not pass this test ({r.BOTH.en})" in said.what.en
-    assert f"参考解没有通过这个测试（{r.BOTH.zh}）" in said.what.zh
-    assert () == said.frames
+    said = r.judged(r.run(), r.run("oracle", outcomes=(r.outcome("a"), failed))).tests[1].diagnostics[0]
+    assert (f"({r.BOTH.en})" in said.what.en, f"（{r.BOTH.zh}）" in said.what.zh, said.frames) == (True, True, ())
 
 
 @pytest.mark.parametrize(
