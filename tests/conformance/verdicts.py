@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from judge.author.bench import Bench, Candidate, Key, explain, is_failed
 from judge.author.wrong import is_named, read_wrong
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("numbers", type=int, nargs="*", help="all of them when none is given")
     options = parser.parse_args(arguments)
     began_s = time.monotonic()
-    judged = {}
+    judged: dict[str, Any] = {}
     for problem in discover().problems:
         if options.numbers and problem.number not in options.numbers:
             continue
@@ -87,16 +87,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name, one in judged[problem.name]["solutions"].items():
             if "missed" in one or (one["status"] == "accepted") != (name == problem.reference.name):
                 print("   ", name, json.dumps(one), flush=True)
+        # After each problem, so that a run that is cut short has not been in vain.
+        write(options.result, options.device, judged, time.monotonic() - began_s)
+
+
+def write(target: Path, device: Literal["cuda", "sim"], judged: dict[str, Any], elapsed_s: float) -> None:
+    """Write what has been judged so far."""
     result = {
         "schema_version": SCHEMA_VERSION,
-        "device": describe_device(options.device),
+        "device": describe_device(device),
         "torch": importlib.metadata.version("torch"),
         "python": platform.python_version(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "elapsed_s": round(time.monotonic() - began_s),
+        "elapsed_s": round(elapsed_s),
         "problems": judged,
     }
-    options.result.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    target.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
