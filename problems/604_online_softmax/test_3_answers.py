@@ -136,12 +136,13 @@ def test_the_largest_score_comes_late_or_early(lab: Any, rising: bool) -> None:
 
 
 def test_nothing_to_attend_to(lab: Any, expect: Any) -> None:
-    """No keys at all: 0 and -inf. A chunk of 0 keys: ValueError.
+    """No keys at all: 0 and -inf. A chunk of 0 keys or fewer: ValueError.
 
-    zh: 一个键也没有：0 和 -inf。分块为 0 个键：抛出 ValueError。
+    zh: 一个键也没有：0 和 -inf。分块为 0 个键或更少：抛出 ValueError。
     """
     attend(lab, lab.task(keys=0), 4)
     task = lab.task()
-    call = partial(lab.solution.attend, task.queries, task.keys, task.values, scale=1.0, chunk=0)
-    expect.raises(ValueError, call, ("chunk=0 was accepted", "chunk=0 被接受了"))
+    for chunk in (0, -1):
+        call = partial(lab.solution.attend, task.queries, task.keys, task.values, scale=1.0, chunk=chunk)
+        expect.raises(ValueError, call, (f"chunk={chunk} was accepted", f"chunk={chunk} 被接受了"))
     lab.settle()
