@@ -169,7 +169,7 @@ def test_the_public_reports_agree(report: Report, simulation: Any, hazards: Haza
 @pytest.mark.parametrize("report", REPORTS, ids=[report.name for report in REPORTS])
 def test_their_mended_programs_are_silent(report: Report, hazards: Hazards) -> None:
     """No false alarm."""
-    with suppress_faults():
+    with quietly():
         report.mended()
     gc.collect()
     assert [] == hazards.races
@@ -180,18 +180,25 @@ def test_ordinary_code_with_streams_is_silent(snippet: Any, hazards: Hazards) ->
     """All of it is right, so nothing is told."""
     if any(importlib.util.find_spec(name) is None for name in snippet.needs):
         pytest.skip("a package is missing")
-    with suppress_faults():
+    with quietly():
         run(snippet, "cuda")
     gc.collect()
     assert [] == hazards.races
 
 
 @contextmanager
+def quietly() -> Iterator[None]:
+    """Let torch warn; an error is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
 def suppress_faults() -> Iterator[None]:
-    """Go on after the errors and warnings that the programs are about."""
+    """Go on after the errors that the faulty programs are about."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quietly():
             yield
     except (RuntimeError, ValueError, NotImplementedError):
         torch.cuda.set_stream(torch.cuda.default_stream())

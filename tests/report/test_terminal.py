@@ -180,10 +180,10 @@ def test_the_next_step_is_the_readers_own_command() -> None:
 
 def test_paths_are_shown_from_where_the_reader_stands() -> None:
     """They are recorded as absolute ones."""
-    frames = (OWN_FRAME.model_copy(update={"file": "/data/work/my.py"}),)
+    frames = (OWN_FRAME.model_copy(update={"file": "/home/ada/my.py"}),)
     failed = outcome("test_pools", Status.WRONG, MERGE.model_copy(update={"frames": frames}))
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    for here, shown in ((Path("/data/work"), "my.py:88"), (Path("/srv"), "/data/work/my.py:88")):
+    for here, shown in ((Path("/home/ada"), "my.py:88"), (Path("/srv"), "/home/ada/my.py:88")):
         with console.capture() as capture:
             render(verdict(Status.WRONG, (failed,)), console, "en", here=here)
         assert f"  where     {shown} in free\n" in capture.get()
