@@ -57,6 +57,29 @@ def test_the_same_tokens_elsewhere_are_something_else(server: Any) -> None:
     server.settle()
 
 
+def test_a_block_is_known_by_all_that_stands_before_it(server: Any) -> None:
+    """Two prompts differ in their second block only: a third one shares the last block of the one that it repeats.
+
+    zh: 两个 prompt 只有第二块不同：第三个 prompt 共享的最后一块，来自它所重复的那一个。
+    """
+    server.open(blocks=12)
+    head, one, two, tail = (server.draw(4) for _ in range(4))
+    server.add(head + one + tail, cached=0)
+    second = server.add(head + two + tail, cached=4)
+    third = server.add(head + two + tail, cached=12)
+    server.expect.equal(
+        server.manager.blocks(third),
+        server.manager.blocks(second),
+        ("the blocks of a prompt that repeats another one", "重复另一个 prompt 时得到的块"),
+        (
+            "What does a block's key stand for: its own tokens, the first block's, or all tokens up to its end?",
+            "一个块的键代表什么：它自己的 token，第一块的，还是到它末尾为止的全部 token？",
+        ),
+    )
+    server.check(("the same prompt again", "同一个 prompt 再来"))
+    server.settle()
+
+
 def test_a_filled_block_can_be_found(server: Any) -> None:
     """A block that appends have filled is shared with a prompt that repeats the conversation.
 
