@@ -62,8 +62,9 @@ class Lives:
         shadow.begin(address, size, stream)
 
     def record(self, address: int, stream: int) -> None:
-        """Take note that the allocator was told of another stream."""
-        self._recorded.setdefault(address, set()).add(stream)
+        """Take note that the allocator was told of another stream. Memory that was never seen has no end to note."""
+        if address in self._owners:
+            self._recorded.setdefault(address, set()).add(stream)
 
     def settle(self, shadow: Shadow) -> None:
         """Take note of those who have died. A death may come at any moment, so it is only written down then."""
